@@ -1,7 +1,7 @@
 """How mail goes out and arrives: delivery between the person's accounts, bounces, and drafts.
 
 A bounce is written when the mail goes out, dated a minute later: rows from the future have not
-arrived yet, so nothing has to run for it to be seen then.
+arrived yet, so nothing has to run at that time.
 """
 
 from __future__ import annotations

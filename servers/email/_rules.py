@@ -26,7 +26,7 @@ MAIL = (
 )
 """Columns of a message that both providers have.
 
-`conversation` is the same in every account; `people` is the text that a search for people reads.
+`conversation` is the same in every account; `people` is the text that people searches look at.
 """
 
 SEARCH = ("subject", "body", "people")
@@ -53,18 +53,19 @@ DRAFT_PREFIXES = {"gmail": "gdr", "outlook": "odr"}
 
 # -- arguments --------------------------------------------------------------------------------
 Addresses = Annotated[list[str], Field(description="Email addresses, e.g. ['ana@example.com'].")]
-Address = Annotated[str, Field(description="One email address, e.g. ana@example.com.")]
+Address = Annotated[str, Field(description="An email address, e.g. ana@example.com.")]
 Attachments = Annotated[
-    list[str], Field(max_length=25, description="File names to attach, e.g. ['agenda.pdf'].")
+    list[str],
+    Field(max_length=25, description="Names of the files to attach, e.g. ['agenda.pdf']."),
 ]
 Subject = Annotated[str, Field(max_length=998, description="Subject line.")]
 Body = Annotated[str, Field(max_length=100_000, description="Plain text of the message.")]
 ReplyBody = Annotated[
     str, Field(min_length=1, max_length=100_000, description="Plain text of the reply.")
 ]
-ReplyAll = Annotated[bool, Field(description="Also reply to everyone else on To and Cc.")]
+ReplyAll = Annotated[bool, Field(description="Whether to copy everyone else on To and Cc.")]
 Note = Annotated[
-    str, Field(max_length=100_000, description="Text to put above the forwarded message.")
+    str, Field(max_length=100_000, description="Text to add above the forwarded message.")
 ]
 
 # -- addresses --------------------------------------------------------------------------------
@@ -83,14 +84,14 @@ def address(text: str) -> str:
         raise ServiceError(
             "INVALID_RECIPIENT",
             f"{text!r} is not a valid email address.",
-            "Use addresses such as name@domain.com, one in each list item.",
+            "Pass addresses such as name@domain.com, one per list item.",
             context={"recipient": text},
         )
     return bare
 
 
 def _new_addresses(texts: Sequence[str] | None, taken: set[str]) -> list[str]:
-    """Return the bare addresses of a list, each once, without those that are already taken."""
+    """Return the bare addresses of a list, each once, leaving out those already taken."""
     addresses = dict.fromkeys(address(text) for text in texts or ())
     return [a for a in addresses if a not in taken]
 
@@ -143,15 +144,15 @@ def drafted(
     if len(everyone) > _MOST_RECIPIENTS:
         raise ServiceError(
             "TOO_MANY_RECIPIENTS",
-            f"A message goes to at most {_MOST_RECIPIENTS} recipients.",
-            "Send it in several messages.",
+            f"A message can have at most {_MOST_RECIPIENTS} recipients.",
+            "Split the recipients over several messages.",
         )
     files = list(dict.fromkeys(name.strip() for name in attachments or ()))
     if "" in files:
         raise ServiceError(
             "INVALID_ATTACHMENT",
-            "An attachment needs a file name.",
-            "Name each file, e.g. 'agenda.pdf'.",
+            "An attachment has a blank file name.",
+            "Give each attachment a file name, e.g. 'agenda.pdf'.",
         )
     return Outgoing(*groups, subject=(subject or "").strip(), body=body or "", attachments=files)
 
@@ -165,12 +166,12 @@ def complete(mail: Outgoing) -> Outgoing:
         raise ServiceError(
             "NO_RECIPIENTS",
             "The message has no recipients.",
-            "Name at least one address in 'to', 'cc' or 'bcc'.",
+            "Give at least one address in 'to', 'cc' or 'bcc'.",
         )
     if not mail.subject and not mail.body.strip():
         raise ServiceError(
             "EMPTY_MESSAGE",
-            "Subject and body are both empty.",
+            "The subject and the body are both empty.",
             "Give the message a subject or a body.",
         )
     return mail
@@ -216,7 +217,7 @@ def active(service: Service) -> dict[str, Any]:
     """Return the signed-in account of a provider."""
     rows = service.db.rows("email_accounts", "provider=? AND active=1", service.name, limit=1)
     if not rows:
-        service.fail("NO_ACTIVE_ACCOUNT", f"Nobody is signed in to {service.title}.")
+        service.fail("NO_ACTIVE_ACCOUNT", f"No account is signed in to {service.title}.")
     return rows[0]
 
 
@@ -226,7 +227,7 @@ def own_address(service: Service) -> str:
 
 
 def accounts(service: Service) -> list[dict[str, Any]]:
-    """Return the person's accounts with a provider for the agent."""
+    """Return the person's accounts with this provider, for the agent."""
     rows = service.db.rows("email_accounts", "provider=?", service.name, order="address")
     return [
         {
@@ -252,7 +253,7 @@ def sign_in(service: Service, username: str, list_tool: str) -> dict[str, Any]:
         service.fail(
             "USER_NOT_FOUND",
             f"There is no account {username!r}{near}",
-            f"{list_tool} shows all accounts.",
+            f"Call {list_tool} to see all accounts.",
         )
     for account in known:
         service.db.update("email_accounts", account["email_address"], active=account is chosen)
@@ -283,7 +284,7 @@ def arrived(service: Service, where: str = "", *params: Any) -> list[dict[str, A
 
 
 def people_text(name: str, sender: str, *groups: Sequence[str]) -> str:
-    """Return the text that a search for people reads: the sender and all the addresses."""
+    """Return the text that people searches look at: the sender and all the addresses."""
     words = [name, sender]
     for addresses in groups:
         words.extend(addresses)
@@ -303,7 +304,7 @@ def written_json(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def message_json(row: dict[str, Any]) -> dict[str, Any]:
-    """Return the part of a message that both providers show alike."""
+    """Return the fields of a message that both providers show in the same way."""
     return {
         "email_id": row["id"],
         "thread_id": row["thread_id"],

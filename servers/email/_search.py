@@ -17,14 +17,14 @@ from servers.kit.values import iso, parse_time
 Row = dict[str, Any]
 Test = Callable[[Row], bool]
 Operator = Callable[[str], Test]
-"""From an operator's value to a predicate; raises `ServiceError` for a value that means nothing."""
+"""Turns an operator's value into a predicate; raises `ServiceError` for an invalid value."""
 
 _PART = re.compile(r'(?P<no>-?)(?:(?P<op>[A-Za-z_]+):(?=\S))?(?:"(?P<phrase>[^"]*)"|(?P<word>\S+))')
 
 
 @dataclass(frozen=True)
 class Query:
-    """A parsed query: words to find, words to leave out, and predicates."""
+    """A parsed query: words to find, words to exclude, and predicates."""
 
     words: list[str]
     without: list[str]
@@ -32,7 +32,7 @@ class Query:
 
 
 def invalid(message: str, hint: str = "") -> ServiceError:
-    """Return the refusal of a query."""
+    """Return the error for an invalid query."""
     return ServiceError("INVALID_QUERY", message, hint)
 
 
@@ -43,7 +43,7 @@ def parse(text: str, operators: Mapping[str, Operator]) -> Query:
     Raises `ServiceError` INVALID_QUERY for an unknown operator or value, naming the known ones.
     """
     names = ", ".join(f"{name}:" for name in operators)
-    known = f'Operators: {names} - besides free words and "quoted phrases".'
+    known = f'Use words, "quoted phrases" and these operators: {names}.'
     query = Query([], [], [])
     for part in _PART.finditer(text):
         name = (part["op"] or "").lower()
@@ -57,8 +57,8 @@ def parse(text: str, operators: Mapping[str, Operator]) -> Query:
         if not name:
             if value in ("OR", "|"):
                 raise invalid(
-                    "OR is not supported; every part of a query must match.",
-                    "Search once for each alternative.",
+                    "OR is not supported: every part of a query must match.",
+                    "Run one search for each alternative.",
                 )
             if value != "AND":
                 words = query.without if negative else query.words
@@ -145,14 +145,14 @@ def operators(own: str, flags: Mapping[str, Test]) -> dict[str, Operator]:
 
     def has(value: str) -> Test:
         if value.lower() not in ("attachment", "attachments"):
-            raise invalid(f"'has:{value}' means nothing.", "Use has:attachment.")
+            raise invalid(f"'has:{value}' is not a valid search.", "Use has:attachment.")
         return lambda row: bool(row["attachments"])
 
     def state(value: str) -> Test:
         if value.lower() not in flags:
             raise invalid(
-                f"'is:{value}' means nothing{did_you_mean(value, flags)}",
-                "Use is: with " + ", ".join(flags) + ".",
+                f"'is:{value}' is not a valid search{did_you_mean(value, flags)}",
+                "Values of is: are " + ", ".join(flags) + ".",
             )
         return flags[value.lower()]
 

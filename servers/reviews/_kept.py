@@ -1,4 +1,4 @@
-"""What people keep and ask: saved places, lists with notes, questions and answers."""
+"""What users save and ask: saved places, lists with notes, questions and answers."""
 
 from __future__ import annotations
 
@@ -10,23 +10,21 @@ from servers.reviews._rules import Words, find_place, me, written
 
 # -- saved places -----------------------------------------------------------------------------
 def is_saved(svc: Service, words: Words, business_id: str) -> bool:
-    """Whether a place is saved."""
+    """Return whether a place is saved."""
     return bool(svc.db.rows(words.table("saved"), "business_id=?", business_id))
 
 
 def save(svc: Service, words: Words, business_id: str, prefix: str) -> dict[str, Any]:
-    """Save a place, once, and return its listing."""
+    """Save a place unless it is saved already, and return its listing."""
     place = find_place(svc, words, business_id)
     if not is_saved(svc, words, business_id):
-        svc.db.insert(
-            words.table("saved"),
-            {"id": svc.new_id(prefix), "business_id": business_id, "saved_at": svc.time},
-        )
+        row = {"id": svc.new_id(prefix), "business_id": business_id, "saved_at": svc.time}
+        svc.db.insert(words.table("saved"), row)
     return place
 
 
 def unsave(svc: Service, words: Words, business_id: str, list_tool: str) -> dict[str, Any]:
-    """Forget a saved place and return its listing; refuse if it is not saved.
+    """Remove a saved place and return its listing. Fails if it is not saved.
 
     `list_tool` is the tool that lists saved places.
     """
@@ -36,7 +34,7 @@ def unsave(svc: Service, words: Words, business_id: str, list_tool: str) -> dict
         svc.fail(
             "NOT_SAVED",
             f"{place['name']} is not saved.",
-            f"See {list_tool}.",
+            f"Call {list_tool} to see what is saved.",
             business_id=business_id,
         )
     svc.db.delete(words.table("saved"), rows[0]["id"])
@@ -66,10 +64,15 @@ def lists(svc: Service, words: Words) -> list[dict[str, Any]]:
 
 
 def find_list(svc: Service, words: Words, list_id: str) -> dict[str, Any]:
-    """Return a list, or refuse."""
+    """Return a list. Fails if there is none."""
     row = svc.db.get(words.table("lists"), list_id)
     if row is None:
-        svc.fail(words.no_list, f"There is no list {list_id!r}.", f"See {words.lists}.", id=list_id)
+        svc.fail(
+            words.no_list,
+            f"There is no {words.a_list} with the ID {list_id!r}.",
+            f"Call {words.lists} to see all of them.",
+            id=list_id,
+        )
     return row
 
 
@@ -82,8 +85,8 @@ def new_list(
     if same is not None:
         svc.fail(
             taken,
-            f"You have a list called {same['name']!r} already.",
-            f"Use it ({words.lists}) or choose another name.",
+            f"You already have a {words.a_list} called {same['name']!r}.",
+            f"Choose another name, or use that {words.a_list}; {words.lists} shows it.",
             id=same["id"],
         )
     row = {
@@ -96,13 +99,13 @@ def new_list(
 
 
 def items(svc: Service, words: Words, list_id: str) -> list[dict[str, Any]]:
-    """Return a list's items with their `place`, oldest first."""
+    """Return the items of a list, each with its `place`, oldest first."""
     rows = svc.db.rows(words.table("list_items"), "list_id=?", list_id, order="added_at, rowid")
     return [r | {"place": find_place(svc, words, r["business_id"])} for r in rows]
 
 
 def item(svc: Service, words: Words, list_id: str, business_id: str) -> dict[str, Any] | None:
-    """Return the item that holds a place, if the list has it."""
+    """Return the item of a list that holds a place, if there is one."""
     find_list(svc, words, list_id)
     find_place(svc, words, business_id)
     table = words.table("list_items")
@@ -113,7 +116,7 @@ def item(svc: Service, words: Words, list_id: str, business_id: str) -> dict[str
 def put(
     svc: Service, words: Words, list_id: str, business_id: str, note: str | None, prefix: str
 ) -> None:
-    """Put a place on a list that does not hold it yet."""
+    """Add a place to a list that does not hold it yet."""
     row = {
         "id": svc.new_id(prefix),
         "list_id": list_id,
@@ -125,13 +128,13 @@ def put(
 
 
 def take(svc: Service, words: Words, list_id: str, business_id: str, missing: str) -> None:
-    """Take a place off a list; `missing` is the code where it is not there."""
+    """Remove a place from a list; `missing` is the code if it is not there."""
     row = item(svc, words, list_id, business_id)
     if row is None:
         svc.fail(
             missing,
-            f"{business_id} is not on this list.",
-            f"See its places, or other lists with {words.lists}.",
+            f"{business_id} is not in this {words.a_list}.",
+            f"Call {words.lists} to choose another one.",
             business_id=business_id,
         )
     svc.db.delete(words.table("list_items"), row["id"])
@@ -139,7 +142,7 @@ def take(svc: Service, words: Words, list_id: str, business_id: str, missing: st
 
 # -- questions --------------------------------------------------------------------------------
 def questions(svc: Service, words: Words, business_id: str) -> list[dict[str, Any]]:
-    """Return a place's questions with their `answers`, newest first."""
+    """Return the questions about a place, each with its `answers`, newest first."""
     find_place(svc, words, business_id)
     rows = svc.db.rows(
         words.table("questions"), "business_id=?", business_id, order="asked_at DESC, id"
@@ -155,15 +158,15 @@ def answers(svc: Service, words: Words, question_id: str) -> list[dict[str, Any]
 
 
 def ask(svc: Service, words: Words, business_id: str, text: str, prefix: str) -> dict[str, Any]:
-    """Ask about a place and return the question's row; a repeated question is refused."""
+    """Ask a question about a place and return its row; a repeated question is refused."""
     place = find_place(svc, words, business_id)
     text = written(svc, text, "question_text")
     for question in questions(svc, words, business_id):
         if question["mine"] and question["body"].lower() == text.lower():
             svc.fail(
                 "DUPLICATE_QUESTION",
-                f"You have asked this about {place['name']}.",
-                f"See {words.questions} for its answers.",
+                f"You have already asked this about {place['name']}.",
+                f"Call {words.questions} to see the answers.",
                 question_id=question["id"],
             )
     row = {
@@ -178,21 +181,21 @@ def ask(svc: Service, words: Words, business_id: str, text: str, prefix: str) ->
 
 
 def reply(svc: Service, words: Words, question_id: str, text: str, prefix: str) -> dict[str, Any]:
-    """Answer a question, once, and return the answer's row with `business_id`."""
+    """Answer a question, at most once, and return the answer's row with `business_id`."""
     question = svc.db.get(words.table("questions"), question_id)
     if question is None:
         svc.fail(
             "QUESTION_NOT_FOUND",
-            f"There is no question {question_id!r}.",
-            f"Take a question_id from {words.questions}.",
+            f"There is no question with the ID {question_id!r}.",
+            f"Use a question_id from {words.questions}.",
             question_id=question_id,
         )
     text = written(svc, text, "answer_text")
     if any(answer["mine"] for answer in answers(svc, words, question_id)):
         svc.fail(
             "ALREADY_ANSWERED",
-            "You have answered this question.",
-            f"See {words.questions}.",
+            "You have already answered this question.",
+            f"Call {words.questions} to see your answer.",
             question_id=question_id,
         )
     row = {

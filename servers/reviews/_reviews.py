@@ -1,4 +1,4 @@
-"""Reviews on Yelp and Google Maps: what they add up to, reading and writing them, and votes."""
+"""Reviews on Yelp and Google Maps: ratings, reading and writing them, and votes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NO_STARS = Stars(0, 0)
 
 
 class Spread(NamedTuple):
-    """A place's stars, and how many reviews gave each number of stars, from "5" to "1"."""
+    """A place's stars, and the number of reviews for each rating from "5" to "1"."""
 
     stars: Stars
     by_rating: dict[str, int]
@@ -42,7 +42,7 @@ def stars_by_place(svc: Service, words: Words) -> dict[str, Stars]:
 
 
 def spread(svc: Service, words: Words, business_id: str) -> Spread:
-    """Return the stars of one place and how they are spread."""
+    """Return the stars of one place and their distribution."""
     sql = (
         f"SELECT rating, count(*) FROM {words.table('reviews')} "
         f"WHERE business_id=? AND {words.counts} GROUP BY rating"
@@ -59,8 +59,8 @@ def reviews_of(
 ) -> list[dict[str, Any]]:
     """Return a place's reviews for which `where` (SQL) holds.
 
-    They come newest, oldest, highest, lowest or most_helpful first, or with `text` those that hold
-    its words, best match first.
+    `sort_by` is newest, oldest, highest, lowest or most_helpful. With `text`, only reviews with all
+    of its words are returned, best matches first.
     """
     find_place(svc, words, business_id)
     table = words.table("reviews")
@@ -87,26 +87,26 @@ def own_reviews(svc: Service, words: Words) -> list[dict[str, Any]]:
 
 
 def find_review(svc: Service, words: Words, review_id: str) -> dict[str, Any]:
-    """Return a review, or refuse."""
+    """Return a review. Fails if there is none."""
     row = svc.db.get(words.table("reviews"), review_id)
     if row is None:
         svc.fail(
             "REVIEW_NOT_FOUND",
-            f"There is no review {review_id!r}.",
-            f"See {words.reviews} or {words.mine}.",
+            f"There is no review with the ID {review_id!r}.",
+            f"Call {words.reviews} or {words.mine} to find reviews.",
             review_id=review_id,
         )
     return row
 
 
 def find_own_review(svc: Service, words: Words, review_id: str) -> dict[str, Any]:
-    """Return a review of the user's own, or refuse."""
+    """Return one of the user's own reviews. Fails if there is none or somebody else wrote it."""
     row = find_review(svc, words, review_id)
     if not row["mine"]:
         svc.fail(
             words.not_owner,
             f"Review {review_id} was written by {row['author']}.",
-            f"Your own reviews are in {words.mine}.",
+            f"Call {words.mine} to see your own reviews.",
             review_id=review_id,
         )
     return row
@@ -129,8 +129,8 @@ def write_review(
     if earlier:
         svc.fail(
             "ALREADY_REVIEWED",
-            f"You have reviewed {place['name']} already.",
-            f"Change it with {words.update}.",
+            f"You have already reviewed {place['name']}.",
+            f"Call {words.update} to change your review.",
             review_id=earlier[0]["id"],
         )
     row = {
@@ -166,7 +166,7 @@ def rewrite(
     """
     row = find_own_review(svc, words, review_id)
     if rating is None and body is None and photos is None:
-        svc.fail(svc.codes.invalid, "Nothing to change was given.", "Give rating, text or photos.")
+        svc.fail(svc.codes.invalid, "No changes were given.", "Give a rating, a text or photos.")
     given = {
         "rating": rating,
         "body": None if body is None else written(svc, body, "text"),
@@ -196,13 +196,13 @@ def votes(svc: Service, words: Words, row: dict[str, Any]) -> int:
 
 
 def vote(svc: Service, words: Words, review_id: str) -> int:
-    """Vote once for a review by somebody else and return how many votes it has."""
+    """Vote for a review by somebody else, at most once, and return its number of votes."""
     row = find_review(svc, words, review_id)
     if row["mine"]:
         svc.fail(
             "CANNOT_VOTE_OWN_REVIEW",
-            "This review is your own.",
-            "Only reviews by others can be marked.",
+            "You cannot vote for your own review.",
+            "Choose a review by someone else.",
             review_id=review_id,
         )
     table = words.table("votes")

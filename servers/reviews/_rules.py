@@ -1,7 +1,7 @@
 """What Yelp and Google Maps share: tables, argument types, listings of places, and the account.
 
-Each keeps its own listings, so the two may disagree. Ratings and counts follow from the reviews
-that stand (`_reviews.py`); `_search.py` finds listings, `_kept.py` is what users save and ask.
+Each has its own listings, so the two may disagree. Ratings and counts are computed from the
+reviews (`_reviews.py`). `_search.py` finds listings; `_kept.py` is about what users save and ask.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ PLACES = Table(
 )
 """Listings. `hours` holds seven texts, Monday first: "11:00-22:00", "24h" or "" (closed).
 
-An empty list says nothing. A place that closes before it opens closes on the next day.
+An empty list means that the hours are unknown. A place that closes before it opens closes on the
+next day.
 """
 
 REVIEWS = (
@@ -55,34 +56,36 @@ ACCOUNT = Table("id:str name:str email:str city_id:str shown:str", identity=True
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 # -- arguments --------------------------------------------------------------------------------
-BusinessId = Annotated[str, Field(description="business_id of a place, from the search.")]
+BusinessId = Annotated[str, Field(description="business_id of a place, from a search.")]
 ReviewId = Annotated[str, Field(description="review_id of a review.")]
-QuestionId = Annotated[str, Field(description="question_id, from the questions of a place.")]
+QuestionId = Annotated[str, Field(description="question_id, from the list of a place's questions.")]
 Query = Annotated[
     str,
     Field(
         min_length=1,
         max_length=100,
-        description="Words of name or kind, e.g. 'ramen'; all must occur.",
+        description="Words of the name or category, e.g. 'ramen'; all must match.",
     ),
 ]
 Location = Annotated[
-    str, Field(min_length=2, max_length=80, description="City, 'City, ST' or a ZIP code.")
+    str, Field(min_length=2, max_length=80, description="City, 'City, ST' or ZIP code.")
 ]
 Category = Annotated[
-    str, Field(min_length=2, max_length=60, description="Kind of place, e.g. 'coffee shop'.")
+    str, Field(min_length=2, max_length=60, description="Category of place, e.g. 'coffee shop'.")
 ]
 Radius = Annotated[
     float,
-    Field(gt=0, le=50, description="How far from the point or place, in miles; 5 if left out."),
+    Field(gt=0, le=50, description="Distance from the point or place, in miles (default 5)."),
 ]
-Near = Annotated[str, Field(description="business_id of a place around which to search.")]
+Near = Annotated[str, Field(description="business_id of a place to search around.")]
 Body = Annotated[str, Field(min_length=1, max_length=5000, description="Text of the review.")]
 Url = Annotated[str, Field(pattern=r"^https://[^ ]{4,300}$", description="https URL of a photo.")]
 Photos = Annotated[
     list[Url],
     Field(
-        min_length=1, max_length=10, description="Photos of the review; they replace earlier ones."
+        min_length=1,
+        max_length=10,
+        description="Photos of the review; they replace any earlier ones.",
     ),
 ]
 Keywords = Annotated[
@@ -90,17 +93,20 @@ Keywords = Annotated[
     Field(
         min_length=1,
         max_length=100,
-        description="Only reviews with all of these words, best match first.",
+        description="Only reviews with all of these words, best matches first.",
     ),
 ]
 QuestionText = Annotated[str, Field(min_length=5, max_length=500, description="The question.")]
 AnswerText = Annotated[str, Field(min_length=1, max_length=1000, description="The answer.")]
 ListName = Annotated[
-    str, Field(min_length=1, max_length=80, description="Name; unique among your own.")
+    str,
+    Field(
+        min_length=1, max_length=80, description="Name, different from those of your other lists."
+    ),
 ]
-ListText = Annotated[str, Field(min_length=1, max_length=300, description="What it is for.")]
+ListText = Annotated[str, Field(min_length=1, max_length=300, description="Description.")]
 Remark = Annotated[
-    str, Field(min_length=1, max_length=300, description="A note of your own on the place.")
+    str, Field(min_length=1, max_length=300, description="Your note about the place.")
 ]
 
 
@@ -109,10 +115,13 @@ Remark = Annotated[
 class Words:
     """A provider's words: its tables, id prefixes, codes, and the tools that hints name.
 
-    `counts` is the SQL condition of the reviews that count.
+    `counts` is the SQL condition for the reviews that count; `a_place` and `a_list` are what the
+    provider calls them.
     """
 
     tables: str
+    a_place: str
+    a_list: str
     review: str
     counts: str
     no_place: str
@@ -136,26 +145,26 @@ def me(svc: Service, words: Words) -> dict[str, Any]:
 
 
 def age(svc: Service, moment: str) -> int:
-    """Return how many seconds ago a moment was."""
+    """Return how many seconds have passed since a moment."""
     return svc.now - parse_time(moment)
 
 
 def written(svc: Service, text: str, name: str) -> str:
-    """Return a text without surrounding blanks; refuse one that is blank."""
+    """Return a text without surrounding white space; refuse one that is blank."""
     if not text.strip():
-        svc.fail(svc.codes.invalid, f"Argument '{name}' is blank.", "Write something.", field=name)
+        svc.fail(svc.codes.invalid, f"Argument '{name}' is blank.", "Give a text.", field=name)
     return text.strip()
 
 
 # -- places -----------------------------------------------------------------------------------
 def find_place(svc: Service, words: Words, business_id: str) -> dict[str, Any]:
-    """Return a listing, or refuse."""
+    """Return a listing. Fails if there is none."""
     row = svc.db.get(words.table("places"), business_id)
     if row is None:
         svc.fail(
             words.no_place,
-            f"There is no place {business_id!r}.",
-            f"Find one with {words.search}.",
+            f"There is no {words.a_place} with the ID {business_id!r}.",
+            f"Call {words.search} to find its business_id.",
             business_id=business_id,
         )
     return row
@@ -184,7 +193,7 @@ class _Span(NamedTuple):
 
 
 def _span(row: dict[str, Any], day: datetime) -> _Span | None:
-    """Return the opening of a listing that begins on a local day, if there is one."""
+    """Return the opening hours that begin on a local day, if there are any."""
     text = row["hours"][day.weekday()]
     start = day.replace(hour=0, minute=0, second=0, microsecond=0)
     if text == "24h":
@@ -198,13 +207,13 @@ def _span(row: dict[str, Any], day: datetime) -> _Span | None:
 
 
 def is_open(svc: Service, row: dict[str, Any], moment: int) -> bool | None:
-    """Return whether a listing says that it is open at a moment, or None if it lists no hours."""
+    """Return whether a place is open at a moment by its listing, or None if it lists no hours."""
     if state(row, iso(moment)) != "open":
         return False
     if not row["hours"]:
         return None
     here = local(moment, ZoneInfo(town(svc, row)["timezone"])).replace(tzinfo=None)
-    # An opening of yesterday may last past midnight.
+    # Yesterday's opening hours may last past midnight.
     for day in (here, here - timedelta(days=1)):
         span = _span(row, day)
         if span is not None and span.opens <= here < span.closes:

@@ -15,10 +15,10 @@ from servers.reviews._rules import Words, find_place, is_open, state
 
 @dataclass(frozen=True)
 class Wish:
-    """What a search asks for. What is None is not asked.
+    """What a search asks for; None means any.
 
-    `location` is a town or ZIP, `point` a latitude and longitude with a `radius` in miles,
-    `open_at` a moment at which the place is open; `closed` lets in places that closed for good.
+    `location` is a town or ZIP code, `point` a latitude and longitude with a `radius` in miles,
+    `open_at` a moment when the place must be open. `closed` includes permanently closed places.
     """
 
     query: str | None = None
@@ -34,7 +34,7 @@ class Wish:
 
 @dataclass(frozen=True)
 class _Area:
-    """Where a location is: in some towns, or in a ZIP code. None where it is not asked."""
+    """The area of a location: some towns or a ZIP code; None means any."""
 
     town_ids: list[str] | None = None
     zip: str | None = None
@@ -46,7 +46,7 @@ class _Area:
 
 
 def towns(svc: Service, text: str) -> list[str]:
-    """Return the ids of the towns that a name means, or refuse if there is none.
+    """Return the ids of the towns with a name. Fails if there is none.
 
     `Town, State` narrows them to a state, written out or as two letters.
     """
@@ -63,8 +63,8 @@ def towns(svc: Service, text: str) -> list[str]:
         near = did_you_mean(text, [f"{city['name']}, {city['state']}" for city in cities])
         svc.fail(
             "LOCATION_NOT_FOUND",
-            f"No place is known as {text!r}{near}",
-            "Give a city with its state, or a ZIP code.",
+            f"There is no location called {text!r}{near}",
+            "Give a city and its state, or a ZIP code.",
             location=text,
         )
     return ids
@@ -78,14 +78,14 @@ def with_point(
     longitude: float | None,
     near: str | None,
 ) -> Wish:
-    """Return the wish with the point around which to search; refuse half a point, or two."""
+    """Add the point to search around to a wish; refuse half a point, or two of them."""
     is_half = (latitude is None) != (longitude is None)
     are_two = latitude is not None and near is not None
     if is_half or are_two:
         svc.fail(
             svc.codes.invalid,
-            "The point is not clear.",
-            "Give latitude and longitude together, or a business to search near.",
+            "The point to search around is not clear.",
+            f"Give both latitude and longitude, or a {words.a_place} to search near.",
         )
     if near is not None:
         row = find_place(svc, words, near)
@@ -98,14 +98,14 @@ def with_point(
 def search(svc: Service, words: Words, wish: Wish, sort_by: str) -> list[dict[str, Any]]:
     """Return listings with `rating`, `review_count` and `miles`.
 
-    Sorted by rating, review_count, name or distance; anything else leaves the best match first.
+    They are sorted by rating, review_count, name or distance, or else best matches first.
     """
     area = _area(svc, wish.location)
     if sort_by == "distance" and wish.point is None:
         svc.fail(
             svc.codes.invalid,
-            "Sorting by distance needs a point.",
-            "Give latitude and longitude, or a business to search near.",
+            "Sorting by distance requires a point to search around.",
+            f"Give latitude and longitude, or a {words.a_place} to search near.",
         )
     stars_of = stars_by_place(svc, words)
     matches = []
@@ -133,7 +133,7 @@ def _by_words(svc: Service, words: Words, wish: Wish) -> list[dict[str, Any]]:
     """Return the listings that match the words of a wish and its category."""
     table = words.table("places")
     if wish.category is not None:
-        # Whole words only: someone who wants a bar does not want a barber.
+        # Whole words only: a search for bars must not find barbers.
         of_kind = svc.db.search(table, wish.category, prefix=False)
         if not wish.query:
             return of_kind
@@ -145,7 +145,7 @@ def _by_words(svc: Service, words: Words, wish: Wish) -> list[dict[str, Any]]:
 
 
 def _fits(svc: Service, wish: Wish, row: dict[str, Any], stars: Stars, away: float | None) -> bool:
-    """Return whether a listing meets all that a wish asks besides words and area."""
+    """Return whether a listing meets a wish, apart from its words and area."""
     if wish.price is not None and row["price"] != wish.price:
         return False
     if wish.min_rating is not None and (stars.average or 0) < wish.min_rating:

@@ -1,4 +1,4 @@
-"""An account with either weather provider: its units, and places saved under the user's labels."""
+"""A user's account with either weather provider: its units and saved places."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def unit_words(db: World, table: str) -> dict[str, str]:
 
 
 def set_units(service: Service, table: str, nothing: str, given: Mapping[str, str | None]) -> None:
-    """Store the units that were given; if none was, refuse with the message `nothing`."""
+    """Store the given units. If there are none, fail with the message `nothing`."""
     changes = {name: unit for name, unit in given.items() if unit is not None}
     if not changes:
         service.fail(service.codes.invalid, nothing, f"Give at least one of {', '.join(given)}.")
@@ -35,9 +35,9 @@ def set_units(service: Service, table: str, nothing: str, given: Mapping[str, st
 
 @dataclass(frozen=True)
 class Saved:
-    """A provider's saved places: their table, id prefix, messages, and the tools that hints name.
+    """A provider's saved places: their table, id prefix, messages, and the tools for hints.
 
-    `exists` and `missing` are what refusals say of a `{label}`.
+    `exists` and `missing` are the messages of refusals, with the placeholder `{label}`.
     """
 
     table: str
@@ -49,15 +49,15 @@ class Saved:
 
 
 def save(service: Service, saved: Saved, label: str, place: Place) -> str:
-    """Save a place under a new label and return the label as it is stored."""
+    """Save a place under a new label and return the stored label."""
     label = label.strip()
     if not label:
-        service.fail(service.codes.invalid, "The label is blank.", "Give a label such as Cabin.")
+        service.fail(service.codes.invalid, "The label is blank.", "Give a label, such as Cabin.")
     if _labelled(service.db, saved, label):
         service.fail(
             "LABEL_EXISTS",
             saved.exists.format(label=label),
-            f"Choose another label or call {saved.remove_tool} first.",
+            f"Choose another label, or remove the old one with {saved.remove_tool}.",
         )
     row = {
         "id": service.new_id(saved.prefix),
@@ -70,13 +70,13 @@ def save(service: Service, saved: Saved, label: str, place: Place) -> str:
 
 
 def remove(service: Service, saved: Saved, label: str) -> str:
-    """Remove the place saved under a label, whatever its case, and return the label as stored."""
+    """Remove the place saved under a label, ignoring case, and return the stored label."""
     row = _labelled(service.db, saved, label)
     if row is None:
         service.fail(
             "LABEL_NOT_FOUND",
             saved.missing.format(label=label),
-            f"Call {saved.list_tool} for the labels.",
+            f"Call {saved.list_tool} to see all labels.",
         )
     service.db.delete(saved.table, row["id"])
     return row["label"]

@@ -86,27 +86,27 @@ _TREND_PACES = (
 
 
 def fahrenheit(celsius: float) -> float:
-    """Return °F of °C."""
+    """Convert °C to °F."""
     return celsius * 9 / 5 + 32
 
 
 def celsius(fahrenheit: float) -> float:
-    """Return °C of °F."""
+    """Convert °F to °C."""
     return (fahrenheit - 32) * 5 / 9
 
 
 def wind_in(speed: float, unit: str) -> float:
-    """Return m/s in `ms`, `mph`, `kmh` or `knots`."""
+    """Convert m/s to `ms`, `mph`, `kmh` or `knots`."""
     return speed * _WIND[unit]
 
 
 def inches(mm: float) -> float:
-    """Return inches of millimetres."""
+    """Convert millimetres to inches."""
     return mm / 25.4
 
 
 def miles(km: float) -> float:
-    """Return statute miles of kilometres."""
+    """Convert kilometres to statute miles."""
     return km / 1.609344
 
 
@@ -137,7 +137,7 @@ def feels_like(temp: float, humidity: float, wind: float) -> float:
 
 
 def compass(degrees: float) -> str:
-    """Return one of sixteen points."""
+    """Return one of the sixteen points of the compass."""
     return _POINTS[int((degrees + 11.25) // 22.5) % 16]
 
 
@@ -155,14 +155,14 @@ def gust(speed: float, rain: float) -> float:
 
 
 def visibility(rain: float, temp: float, humidity: float, wind: float) -> float:
-    """Return visibility in km, at most 16 (10 miles, where US stations stop counting)."""
+    """Return the visibility in km, at most 16 (10 miles, the most that US stations report)."""
     if is_fog(rain, humidity, wind):
         return 0.8
     return 16 / (1 + rain * (4 if temp <= 1 else 0.9))
 
 
 def is_fog(rain: float, humidity: float, wind: float) -> bool:
-    """Whether damp, still, dry-falling air hangs as fog."""
+    """Return whether damp, still air without rain hangs as fog."""
     return rain == 0 and humidity >= 97 and wind < 1.5
 
 
@@ -180,7 +180,7 @@ def uv_index(elevation: float, cloud: float) -> float:
 
 
 def uv_category(index: float) -> str:
-    """Return the WHO's exposure category (Global Solar UV Index, 2002) of the rounded index."""
+    """Return the WHO's exposure category (Global Solar UV Index, 2002) for the rounded index."""
     whole = int(index + 0.5)
     return next(name for end, name in _UV_CATEGORIES if whole <= end)
 
@@ -247,7 +247,7 @@ def aqi(pollutant: str, amount: float) -> int:
 
 
 def aqi_category(index: int) -> str:
-    """Return the EPA's category of an index."""
+    """Return the EPA's category for an index."""
     return next(name for name, end in _AQI if index <= end)
 
 
@@ -274,11 +274,11 @@ def pressure_trend(change: float) -> Trend:
 
 # -- pollen -----------------------------------------------------------------------------------
 POLLEN_SCALES = {"tree": (15, 90, 1500), "grass": (5, 20, 200), "ragweed": (10, 50, 500)}
-"""Grains/m³ from which the US National Allergy Bureau's scale says moderate, high and very high."""
+"""Grains/m³ from which the US National Allergy Bureau rates pollen moderate, high and very high."""
 
 
 def pollen_level(kind: str, grains: int) -> str:
-    """Return the National Allergy Bureau's level of a count."""
+    """Return the National Allergy Bureau's level for a count."""
     if grains == 0:
         return "none"
     moderate, high, very_high = POLLEN_SCALES[kind]

@@ -1,6 +1,6 @@
 """What the two weather providers share: tables, argument types, places, dates and alerts.
 
-How their stations see and forecast the one physical truth is in `_stations.py`.
+`_stations.py` is about how their stations measure and forecast the one physical truth.
 """
 
 from __future__ import annotations
@@ -63,11 +63,11 @@ Location = Annotated[
         min_length=1,
         max_length=100,
         description='Location id, "City" or "City, State", e.g. "Portland, Oregon". '
-        "Add the state to a shared name.",
+        "Add the state if several places share the name.",
     ),
 ]
 Label = Annotated[
-    str, Field(min_length=1, max_length=40, description="Name of the saved place, e.g. Cabin.")
+    str, Field(min_length=1, max_length=40, description="Label of the saved place, e.g. Cabin.")
 ]
 
 
@@ -93,7 +93,7 @@ class Place:
     adjustments: dict[str, dict[str, float]]
 
     def local(self, at: int) -> datetime:
-        """Return a moment in the place's own time."""
+        """Return a moment in the place's local time."""
         return datetime.fromtimestamp(at, ZoneInfo(self.timezone))
 
     def stamp(self, at: int) -> str:
@@ -128,14 +128,14 @@ def _places(db: World, table: str, where: str, *params: Any) -> list[Place]:
     )
     places = []
     for *columns, adjustments in rows:
-        # Nearly all places have none, and this is read at every call.
+        # Nearly all places have none, and every call reads them.
         parsed = {} if adjustments == "{}" else json.loads(adjustments)
         places.append(Place(*columns, parsed))
     return places
 
 
 def match(db: World, table: str, text: str) -> list[Place]:
-    """Return the places that a text means: one by id, else all cities with that name.
+    """Return the places that a text names: one by id, or all cities with that name.
 
     `City, State` narrows them to a state, written out or as two letters.
     """
@@ -175,15 +175,15 @@ def _begins_a_word(beginning: str, words: list[str]) -> bool:
 
 
 def by_id(db: World, table: str, place_id: str) -> Place:
-    """Return the place with an id that one of our own rows holds."""
+    """Return the place with an id that is known to exist."""
     return _places(db, table, "p.id=?", place_id)[0]
 
 
 def place_of(service: Service, table: str, text: str, search_tool: str, id_name: str) -> Place:
-    """Return the one place that a text means.
+    """Return the one place that a text names.
 
-    Raises LOCATION_NOT_FOUND, or AMBIGUOUS_LOCATION with the candidates; `id_name` is what the
-    provider calls the id of a place.
+    Raises LOCATION_NOT_FOUND, or AMBIGUOUS_LOCATION with the candidates; `id_name` is the
+    provider's name for the id of a place.
     """
     places = match(service.db, table, text)
     if len(places) == 1:
@@ -191,15 +191,15 @@ def place_of(service: Service, table: str, text: str, search_tool: str, id_name:
     if not places:
         service.fail(
             "LOCATION_NOT_FOUND",
-            f"There is no location '{text}'.",
-            f"Call {search_tool} to find it, then pass its {id_name}.",
+            f"There is no location called '{text}'.",
+            f"Call {search_tool} to find the location, then pass its {id_name}.",
             location=text,
         )
     names = "; ".join(f"{p.name}, {p.state}" for p in places)
     service.fail(
         "AMBIGUOUS_LOCATION",
-        f"'{text}' fits {len(places)} locations: {names}.",
-        f'Pass "City, State" or the {id_name} of the one that is meant.',
+        f"'{text}' matches {len(places)} locations: {names}.",
+        f'Pass "City, State" or the {id_name} of the one you mean.',
         candidates=[
             {id_name: p.id, "name": p.name, "state": p.state, "country": p.country} for p in places
         ],
@@ -222,7 +222,7 @@ def past_date(
     if not first <= when <= last:
         hint = f"Ask for a date from {first} to {last}."
         if when > last:
-            hint += f" For today and later call {forecast_tool}."
+            hint += f" For today and later, call {forecast_tool}."
         service.fail(
             "DATE_NOT_FOUND", unknown, hint, earliest=first.isoformat(), latest=last.isoformat()
         )
@@ -230,11 +230,11 @@ def past_date(
 
 
 def check_horizon(service: Service, code: str, what: str, value: int, most: int) -> None:
-    """Refuse a number of hours or days that is beyond the horizon."""
+    """Refuse a number of hours or days that the forecast does not cover."""
     if not 1 <= value <= most:
         service.fail(
             code,
-            f"{what} must be from 1 to {most}, got {value}.",
+            f"{what} must be between 1 and {most}, not {value}.",
             f"Ask for at most {most} {what}.",
             maximum=most,
         )

@@ -61,7 +61,7 @@ def sun_elevation(lat: float, lon: float, at: int) -> float:
 
 
 def solar_noon(lon: float, day: date) -> int:
-    """Return the moment at which the sun stands highest on a local date."""
+    """Return the moment when the sun is highest on a local date."""
     midnight = int(datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp())
     middle = midnight + int((720 - 4 * lon) * 60)
     return middle - int(_sun(middle)[0] * 60)
@@ -96,7 +96,7 @@ def moon_age(at: int) -> float:
 
 
 def moon_phase(at: int) -> str:
-    """Return the phase's name; each of the four exact phases lasts a day to either side."""
+    """Return the phase's name. Each of the four main phases lasts a day to either side."""
     age = moon_age(at)
     quarter = SYNODIC / 4
     nearest = round(age / quarter)
@@ -116,7 +116,7 @@ def next_phase(at: int, share: float) -> int:
 
 
 def moon_times(lon: float, day: date) -> tuple[int, int]:
-    """Return moonrise and moonset nearest to a local date's noon, good to about an hour.
+    """Return the moonrise and moonset nearest to noon of a local date, to within about an hour.
 
     The mean moon crosses the meridian after the sun, by its age in synodic months times one day,
     and rises 6 h 12 min before and sets 6 h 12 min after that.

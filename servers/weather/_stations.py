@@ -1,4 +1,4 @@
-"""How the providers' stations see and forecast the one physical truth.
+"""How the providers' stations measure and forecast the one physical truth.
 
 Each provider measures the truth through a station of its own (a small bias) and forecasts it with
 its own error, which grows with the lead. Stations agree within 1.5 °C, forecasts up to five days
@@ -45,9 +45,9 @@ Sky = Literal[
 
 # -- kinds of weather -------------------------------------------------------------------------
 def sky_of(temp: float, cloud: float, rain: float, humidity: float, wind: float) -> Sky:
-    """Return the kind of weather: by mm an hour, then fog, then cloud cover.
+    """Return the kind of weather: precipitation first, then fog, then cloud cover.
 
-    The steps of the cover are the eighths by which US forecasts choose their words.
+    The steps of the cloud cover are those of US forecasts, in eighths of the sky.
     """
     if rain >= _WET:
         return _precipitation(temp, rain)
@@ -139,16 +139,16 @@ def _measured_hours(db: World, place: Place, first: int, count: int) -> list[Hou
 
 
 def observe(db: World, place: Place, now: int, hours_ago: int = 0) -> Hour:
-    """Return what the place's station measured at the last full hour, or some hours before."""
+    """Return what the place's station measured at the last full hour, or some hours before it."""
     return _measured_hours(db, place, (now // HOUR - hours_ago) * HOUR, 1)[0]
 
 
 def reading(
     place: Place, hour: Hour, to: Units, words: Mapping[str, str], direction: str | int
 ) -> dict[str, Any]:
-    """Return what both providers show of a measured hour, converted.
+    """Return the fields of a measured hour that both providers show, converted.
 
-    `words` are the provider's for the kinds of weather.
+    `words` are the provider's words for the kinds of weather.
     """
     return {
         "observed_at": place.stamp(hour.at),
@@ -188,7 +188,7 @@ def forecast(
 
 
 def _expected(provider: str, place: Place, issue: int, hour: Hour) -> Outlook:
-    """Return what a provider expects of an hour, given what its station will measure then."""
+    """Return the provider's forecast of an hour, given what its station will measure then."""
     is_wet = hour.rain >= _WET
     if hour.at < issue:
         return Outlook(hour, 100 if is_wet else 0)
@@ -205,7 +205,7 @@ def _expected(provider: str, place: Place, issue: int, hour: Hour) -> Outlook:
         likelihood = 50 + 45 * min(1.0, hour.rain / 1.5)
     else:
         likelihood = max(0.0, (hour.cloud - 60) * 0.6)
-    # With the lead, the chance tends towards the 30 % of knowing nothing.
+    # The further ahead, the closer the chance is to 30 %, which says nothing.
     chance = likelihood + (30 - likelihood) * min(0.6, lead * 0.06) + 5 * damp
     rain = hour.rain * (1 + damp * (0.08 + 0.025 * lead))
     cloud = hour.cloud + grey * (3 + 1.5 * lead)
@@ -289,10 +289,10 @@ def past_day(db: World, place: Place, when: date) -> Day:
 
 
 def _summary(when: date, hours: list[Hour]) -> Day:
-    """Return a local date from its measured or expected hours."""
+    """Sum up the measured or expected hours of a local date."""
     count = len(hours)
     temps = [hour.temp for hour in hours]
-    # The day is 6 to 18 h; a date whose clock changes has only 23 or 25 hours.
+    # Daytime is 6 to 18 h. A date on which the clocks change has 23 or 25 hours.
     daytime = hours[6:18]
     night = hours[:6] + hours[18:]
     return Day(

@@ -1,4 +1,4 @@
-"""Units of a reader's choice: exact conversion from metric, rounded once."""
+"""The units that a user chose: exact conversion from metric, rounded once."""
 
 from __future__ import annotations
 
@@ -51,5 +51,5 @@ class Units:
 
 @functools.lru_cache(256)
 def units(temperature: str, wind: str, precipitation: str, distance: str, places: int) -> Units:
-    """Return the converter of a choice of units."""
+    """Return the converter for a choice of units."""
     return Units(temperature, wind, precipitation, distance, places)

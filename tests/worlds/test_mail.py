@@ -61,7 +61,7 @@ def aspects(name: str) -> list[Aspect]:
 
 
 @pytest.mark.parametrize("name", PEOPLE)
-def test_what_life_says_about_mail_is_in_the_right_mailbox_once(name: str) -> None:
+def test_mail_in_life_is_in_the_right_mailbox_once(name: str) -> None:
     everything = mails(shared(name))
     who = person(name)
     addresses = who["emails"] | {key: p["email"] for key, p in who["people"].items()}
@@ -82,7 +82,7 @@ def test_what_life_says_about_mail_is_in_the_right_mailbox_once(name: str) -> No
 
 
 @pytest.mark.parametrize("name", PEOPLE)
-def test_notices_are_those_of_the_payments(name: str) -> None:
+def test_notices_match_the_payments(name: str) -> None:
     world = shared(name)
     dawn = seeds(name, "email_bulk")["from"]
     contacts = rows_of(world, ("venmo_contacts", "zelle_contacts"))
@@ -112,7 +112,7 @@ def test_notices_are_those_of_the_payments(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PEOPLE)
-def test_no_mail_lies_in_the_future(name: str) -> None:
+def test_no_mail_is_from_the_future(name: str) -> None:
     world = shared(name)
     start = person(name)["start"]
     written = [*mails(world), *rows_of(world, UNSENT)]

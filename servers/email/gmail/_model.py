@@ -26,23 +26,23 @@ TABLES = {
 
 # -- arguments --------------------------------------------------------------------------------
 EmailId = Annotated[
-    str, Field(description="email_id of a message, as list_emails and search_emails give it.")
+    str, Field(description="email_id of a message, from list_emails or search_emails.")
 ]
-DraftId = Annotated[str, Field(description="draft_id, as list_drafts gives it.")]
+DraftId = Annotated[str, Field(description="draft_id, from list_drafts.")]
 LabelName = Annotated[
-    str, Field(min_length=1, max_length=60, description="Name of a label, as list_labels gives it.")
+    str, Field(min_length=1, max_length=60, description="Name of a label (see list_labels).")
 ]
 
 # -- system labels ----------------------------------------------------------------------------
 STORED = ("inbox", "sent", "spam", "trash", "promotions", "updates")
-"""System labels that rows hold; the other system labels follow from a message's flags."""
+"""System labels that are stored in rows; the others follow from a message's columns."""
 
 FLAGS = ("starred", "important", "unread")
 DERIVED = ("snoozed", "archive", "all")
 SYSTEM = (*STORED, *FLAGS, *DERIVED)
 
 LISTED_APART = {"drafts": "list_drafts", "scheduled": "list_scheduled_emails"}
-"""What other mail programs show as folders, and the tool with which Gmail lists it."""
+"""Things that other mail programs show as folders, with the Gmail tools that list them."""
 
 
 # -- rows of the signed-in account ------------------------------------------------------------
@@ -54,8 +54,8 @@ def find_email(service: Service, email_id: str) -> dict[str, Any]:
         service.fail(
             "EMAIL_NOT_FOUND",
             f"There is no message {email_id!r} in {own}.",
-            "Take email_id from list_emails or search_emails; "
-            "switch_user signs in to another account.",
+            "Use an email_id from list_emails or search_emails; "
+            "call switch_user for another account.",
             email_id=email_id,
         )
     return row
@@ -66,14 +66,14 @@ def find_owned(
 ) -> dict[str, Any]:
     """Return a draft, template or scheduled message of the signed-in account, or fail with `code`.
 
-    `what` is what the message of the failure calls it, `list_tool` the tool that lists such rows.
+    `what` is the word for it in the error message, `list_tool` the tool that lists such rows.
     """
     row = service.db.get(table, row_id)
     if row is None or row["account"] != rules.own_address(service):
         service.fail(
             code,
             f"There is no {what} {row_id!r} in {rules.own_address(service)}.",
-            f"{list_tool} shows what there is.",
+            f"Call {list_tool} to see them.",
             id=row_id,
         )
     return row
@@ -81,12 +81,12 @@ def find_owned(
 
 # -- messages ---------------------------------------------------------------------------------
 def is_snoozed(service: Service, row: dict[str, Any]) -> bool:
-    """Whether a message is hidden from the inbox now."""
+    """Return whether a message is currently hidden from the inbox."""
     return row["snooze_until"] is not None and row["snooze_until"] > service.time
 
 
 def email_json(service: Service, row: dict[str, Any]) -> dict[str, Any]:
-    """Return a message as the agent sees it; a snoozed one says until when."""
+    """Return a message for the agent; a snoozed one includes `snooze_until`."""
     if not is_snoozed(service, row):
         return rules.message_json(row) | {"labels": list(row["labels"])}
     labels = ["snoozed" if name == "inbox" else name for name in row["labels"]]
@@ -94,9 +94,9 @@ def email_json(service: Service, row: dict[str, Any]) -> dict[str, Any]:
 
 
 def has_label(service: Service, row: dict[str, Any], label: str) -> bool:
-    """Whether a message is listed under a label, system or own.
+    """Return whether a message is listed under a system label or one of the user's.
 
-    Spam and trash are listed under their own names only.
+    Messages in spam or trash are listed only there.
     """
     labels = row["labels"]
     if label in ("spam", "trash"):
@@ -120,26 +120,26 @@ def has_label(service: Service, row: dict[str, Any], label: str) -> bool:
 
 # -- labels -----------------------------------------------------------------------------------
 def user_labels(service: Service) -> list[str]:
-    """Return the account's own labels, sorted."""
+    """Return the labels that the user created in this account, sorted."""
     rows = service.db.rows("gmail_labels", "account=?", rules.own_address(service))
     return sorted(row["name"] for row in rows)
 
 
 def find_label(service: Service, name: str) -> str:
-    """Return the label that a name means, whatever its case. Raises LABEL_NOT_FOUND."""
+    """Return the label with a name, ignoring case. Raises LABEL_NOT_FOUND."""
     wanted = name.strip().lower()
     if wanted in LISTED_APART:
         service.fail(
             "LABEL_NOT_FOUND",
-            f"{wanted.capitalize()} messages carry no label.",
-            f"{LISTED_APART[wanted]} shows them.",
+            f"{wanted.capitalize()} messages do not have a label.",
+            f"Call {LISTED_APART[wanted]} to see them.",
         )
     known = {n.lower(): n for n in (*SYSTEM, *user_labels(service))}
     if wanted not in known:
         service.fail(
             "LABEL_NOT_FOUND",
             f"There is no label {name!r}{did_you_mean(wanted, known)}",
-            "list_labels shows all labels; create_label makes a new one.",
+            "Call list_labels to see all labels, or create_label to add one.",
             label=name,
         )
     return known[wanted]

@@ -17,13 +17,13 @@ from servers.kit.values import Cursor, Limit, page
 _TEMPLATE = {"name": "Kiln thanks", "subject": "Thank you", "body": "Thank you for the firing!"}
 _MADE = (Setup("create_template", _TEMPLATE, "made"),)
 
-TemplateId = Annotated[str, Field(description="template_id, as list_templates gives it.")]
+TemplateId = Annotated[str, Field(description="template_id, from list_templates.")]
 TemplateName = Annotated[
-    str, Field(min_length=1, max_length=80, description="A name of its own, e.g. 'Late invoice'.")
+    str, Field(min_length=1, max_length=80, description="A unique name, e.g. 'Late invoice'.")
 ]
 Username = Annotated[
     str,
-    Field(description="username or email_address of an account, as list_accounts gives it."),
+    Field(description="username or email_address of an account, from list_accounts."),
 ]
 
 
@@ -33,14 +33,14 @@ class Account(Service):
     # -- templates ----------------------------------------------------------------------------
     @writes(example=_TEMPLATE)
     def create_template(self, name: TemplateName, subject: Subject, body: Body) -> dict[str, Any]:
-        """Save a text to send again later; its name must be new."""
+        """Save a subject and body for reuse under a new name."""
         own = rules.own_address(self)
         rows = self.db.rows("gmail_templates", "account=?", own)
         if name.strip().lower() in {row["name"].lower() for row in rows}:
             self.fail(
                 "TEMPLATE_EXISTS",
-                f"There is already a template {name!r}.",
-                "list_templates shows all; delete_template removes one.",
+                f"There is already a template called {name!r}.",
+                "Choose another name, or delete the old template with delete_template.",
             )
         row = {
             "id": self.new_id("gtp"),
@@ -56,7 +56,7 @@ class Account(Service):
     def list_templates(
         self, max_results: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """List the templates of the signed-in account by name."""
+        """List the templates of the signed-in account, by name."""
         own = rules.own_address(self)
         rows = self.db.rows("gmail_templates", "account=?", own, order="name, id")
         items = [
@@ -72,7 +72,7 @@ class Account(Service):
 
     @writes(example={"template_id": "${made.template_id}"}, setup=_MADE, destructive=True)
     def delete_template(self, template_id: TemplateId) -> dict[str, Any]:
-        """Delete a template for good."""
+        """Delete a template permanently."""
         self._find_template(template_id)
         self.db.delete("gmail_templates", template_id)
         return {"template_id": template_id, "status": "deleted"}
@@ -89,7 +89,7 @@ class Account(Service):
         cc: Addresses | None = None,
         bcc: Addresses | None = None,
     ) -> dict[str, Any]:
-        """Send a template's subject and body to someone, as they are."""
+        """Send a template's subject and body, unchanged, to one or more recipients."""
         template = self._find_template(template_id)
         mail = rules.drafted(to, cc, bcc, template["subject"], template["body"])
         return delivery.post(self, rules.complete(mail))
@@ -97,15 +97,15 @@ class Account(Service):
     # -- contacts -----------------------------------------------------------------------------
     @writes(example={"name": "Jo Marsh", "email_address": "jo.marsh@fastmail.com"})
     def add_contact(self, name: PersonName, email_address: Address) -> dict[str, Any]:
-        """Add someone to the contacts of the signed-in account; an address stands there once."""
+        """Add someone to the contacts of the signed-in account, once per address."""
         bare = rules.address(email_address)
         own = rules.own_address(self)
         same = self.db.rows("gmail_contacts", "account=? AND email_address=?", own, bare)
         if same:
             self.fail(
                 "CONTACT_EXISTS",
-                f"{bare} is already a contact: {same[0]['name']}.",
-                "list_contacts shows all.",
+                f"{bare} is already saved as the contact {same[0]['name']}.",
+                "Call list_contacts to see all contacts.",
             )
         row = {
             "id": self.new_id("gct"),
@@ -120,7 +120,7 @@ class Account(Service):
     def list_contacts(
         self, max_results: Limit = 50, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """List the contacts of the signed-in account by name."""
+        """List the contacts of the signed-in account, by name."""
         own = rules.own_address(self)
         rows = self.db.rows("gmail_contacts", "account=?", own, order="name, email_address")
         items = [{"name": r["name"], "email_address": r["email_address"]} for r in rows]
@@ -129,5 +129,5 @@ class Account(Service):
     # -- accounts -----------------------------------------------------------------------------
     @writes(example={"username": "studio"}, idempotent=True)
     def switch_user(self, username: Username) -> dict[str, Any]:
-        """Sign in to another of the person's accounts; from then on every tool sees that account's mail."""
+        """Sign in to another of the user's accounts. All tools then work on that account."""
         return rules.sign_in(self, username, "list_accounts")

@@ -27,7 +27,7 @@ _MAIL = {"email_id": seeded("gem", "cabin_cost")}
 _SNOOZE = _MAIL | {"snooze_until": "2026-06-01T15:00:00Z"}
 
 _DISPLACED = {"inbox": ("spam", "trash"), "spam": ("inbox",)}
-"""Labels that a message loses when it gets another one."""
+"""Labels that a message loses when it gets the label that is the key."""
 
 _ADD_INSTEAD = {
     "trash": "Use trash_email.",
@@ -39,14 +39,14 @@ _REMOVE_INSTEAD = {"snoozed": "Use unsnooze_email.", "archive": "Use add_label w
 SnoozeUntil = Annotated[
     Timestamp,
     Field(
-        description="When it returns to the inbox, a future moment, e.g. 2026-03-20T15:00:00Z; "
-        "UTC when no zone is given."
+        description="When the message returns to the inbox: a future time such as "
+        "2026-03-20T15:00:00Z. Times without a zone are UTC."
     ),
 ]
 
 
 class Organising(Service):
-    """Tools that sort mail."""
+    """Tools that organise mail."""
 
     # -- flags --------------------------------------------------------------------------------
     def _flag(self, email_id: str, column: str, value: bool) -> dict[str, Any]:
@@ -71,7 +71,7 @@ class Organising(Service):
 
     @writes(example={"email_id": seeded("gem", "cabin_address")}, idempotent=True)
     def unstar_email(self, email_id: EmailId) -> dict[str, Any]:
-        """Take the star off a message."""
+        """Remove the star from a message."""
         return self._flag(email_id, "starred", False)
 
     # -- archive and trash --------------------------------------------------------------------
@@ -80,13 +80,13 @@ class Organising(Service):
             self.fail(
                 "EMAIL_IN_TRASH",
                 "The message is in the trash.",
-                "Take it out first: remove_label with label 'trash'.",
+                "Restore it first: call remove_label with the label 'trash'.",
                 email_id=row["id"],
             )
 
     @writes(example=_MAIL, idempotent=True)
     def archive_email(self, email_id: EmailId) -> dict[str, Any]:
-        """Take a message out of the inbox and keep it in 'all'. Ends a snooze."""
+        """Move a message out of the inbox; it stays under 'all'. This also ends a snooze."""
         row = find_email(self, email_id)
         self._refuse_trashed(row)
         labels = [name for name in row["labels"] if name != "inbox"]
@@ -95,7 +95,7 @@ class Organising(Service):
 
     @writes(example=_MAIL, idempotent=True)
     def trash_email(self, email_id: EmailId) -> dict[str, Any]:
-        """Move a message to the trash. remove_label with label 'trash' takes it out again."""
+        """Move a message to the trash. To restore it, call remove_label with the label 'trash'."""
         row = find_email(self, email_id)
         labels = [name for name in row["labels"] if name not in ("inbox", "spam", "trash")]
         self.db.update("gmail_emails", email_id, labels=[*labels, "trash"], snooze_until=None)
@@ -103,14 +103,18 @@ class Organising(Service):
 
     # -- labels -------------------------------------------------------------------------------
     def _set_flag_label(self, row: dict[str, Any], label: str, present: bool) -> dict[str, Any]:
-        """Put a label that stands for a flag on a message, or take it off."""
+        """Set or clear the flag that a label stands for."""
         changes = {"read": not present} if label == "unread" else {label: present}
         self.db.update("gmail_emails", row["id"], **changes)
         return {"email_id": row["id"], "labels": row["labels"]}
 
     @writes(example=_MAIL | {"label": "receipts"}, idempotent=True)
     def add_label(self, email_id: EmailId, label: LabelName) -> dict[str, Any]:
-        """Put a label on a message. 'inbox' moves it back to the inbox (also from archive, spam or trash), 'spam' reports it as spam."""
+        """Add a label to a message.
+
+        The label 'inbox' moves it back to the inbox, even from the archive, spam or the trash;
+        'spam' reports it as spam.
+        """
         row = find_email(self, email_id)
         name = find_label(self, label)
         if name in FLAGS:
@@ -118,8 +122,8 @@ class Organising(Service):
         if name in ("trash", "sent", *DERIVED):
             self.fail(
                 "LABEL_NOT_ASSIGNABLE",
-                f"The label {name!r} cannot be put on a message by hand.",
-                _ADD_INSTEAD.get(name, "Use a label of your own."),
+                f"The label {name!r} cannot be added directly.",
+                _ADD_INSTEAD.get(name, "Use one of your own labels."),
             )
         displaced = _DISPLACED.get(name, ())
         labels = [n for n in row["labels"] if n not in displaced]
@@ -130,7 +134,10 @@ class Organising(Service):
 
     @writes(example={"email_id": seeded("gem", "rent_march_1"), "label": "home"}, idempotent=True)
     def remove_label(self, email_id: EmailId, label: LabelName) -> dict[str, Any]:
-        """Take a label off a message; without it already, nothing changes. Removing 'trash' or 'spam' keeps the message in 'all'."""
+        """Remove a label from a message. If the message does not have it, nothing changes.
+
+        A message without 'trash' or 'spam' is listed under 'all' again.
+        """
         row = find_email(self, email_id)
         name = find_label(self, label)
         if name in FLAGS:
@@ -138,7 +145,7 @@ class Organising(Service):
         if name in ("sent", *DERIVED):
             self.fail(
                 "LABEL_NOT_REMOVABLE",
-                f"The label {name!r} cannot be taken off by hand.",
+                f"The label {name!r} cannot be removed directly.",
                 _REMOVE_INSTEAD.get(name, ""),
             )
         labels = [n for n in row["labels"] if n != name]
@@ -147,14 +154,14 @@ class Organising(Service):
 
     @writes(example={"label": "garden"})
     def create_label(self, label: LabelName) -> dict[str, Any]:
-        """Make a new label of your own in the signed-in account."""
+        """Create a label in the signed-in account."""
         name = label.strip()
         taken = {n.lower() for n in (*SYSTEM, *LISTED_APART, *user_labels(self))}
         if not name or name.lower() in taken:
             self.fail(
                 "LABEL_EXISTS",
-                f"There is already a label {name!r}.",
-                "list_labels shows all labels.",
+                f"There is already a label called {name!r}.",
+                "Call list_labels to see all labels.",
             )
         row = {"id": self.new_id("glb"), "account": rules.own_address(self), "name": name}
         self.db.insert("gmail_labels", row)
@@ -163,13 +170,16 @@ class Organising(Service):
     # -- snooze -------------------------------------------------------------------------------
     @writes(example=_SNOOZE, idempotent=True)
     def snooze_email(self, email_id: EmailId, snooze_until: SnoozeUntil) -> dict[str, Any]:
-        """Hide a message from the inbox until a future moment; then it is back by itself. Snoozing again moves the moment."""
+        """Hide a message from the inbox until a future time, when it returns on its own.
+
+        Snoozing it again changes the time.
+        """
         row = find_email(self, email_id)
         self._refuse_trashed(row)
         if snooze_until <= self.time:
             self.fail(
                 "SNOOZE_IN_PAST",
-                f"{snooze_until} is not in the future; it is {self.time}.",
+                f"{snooze_until} is not in the future: the time is now {self.time}.",
                 "Choose a later snooze_until.",
             )
         labels = [name for name in row["labels"] if name != "spam"]
@@ -180,12 +190,12 @@ class Organising(Service):
 
     @writes(example=_MAIL, setup=(Setup("snooze_email", _SNOOZE),))
     def unsnooze_email(self, email_id: EmailId) -> dict[str, Any]:
-        """Bring a snoozed message back to the inbox now."""
+        """Return a snoozed message to the inbox now."""
         if not is_snoozed(self, find_email(self, email_id)):
             self.fail(
                 "EMAIL_NOT_SNOOZED",
                 "The message is not snoozed.",
-                "list_snoozed_emails shows what is.",
+                "Call list_snoozed_emails to see which messages are.",
                 email_id=email_id,
             )
         self.db.update("gmail_emails", email_id, snooze_until=None)

@@ -28,7 +28,7 @@ Query = Annotated[
     str,
     Field(
         min_length=1,
-        description='Words (all must occur), "quoted phrases", -exclusions, and operators '
+        description='Words (all must match), "quoted phrases", -exclusions, and the operators '
         "from: to: subject: label: has:attachment "
         "is:unread|read|starred|important|snoozed before:YYYY-MM-DD after:YYYY-MM-DD.",
     ),
@@ -36,7 +36,7 @@ Query = Annotated[
 
 
 class Reading(Service):
-    """Tools that look at mail."""
+    """Tools that read mail."""
 
     def _email_json(self, row: dict[str, Any]) -> dict[str, Any]:
         return email_json(self, row)
@@ -45,8 +45,10 @@ class Reading(Service):
     def list_emails(
         self, folder: LabelName = "inbox", max_results: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """List the messages under a label, newest first. Labels serve as folders: inbox, sent, starred, important, unread,
-        snoozed, archive, spam, trash, all, and your own (see list_labels).
+        """List the messages under a label, newest first.
+
+        Labels serve as folders: inbox, sent, starred, important, unread, snoozed, archive, spam,
+        trash, all, and your own labels (see list_labels).
         """
         label = find_label(self, folder)
         rows = [row for row in rules.arrived(self) if has_label(self, row, label)]
@@ -54,18 +56,18 @@ class Reading(Service):
 
     @reads(example={"email_id": seeded("gem", "rent_march_1")})
     def get_email(self, email_id: EmailId) -> dict[str, Any]:
-        """Return one message in full. Opening it does not mark it as read."""
+        """Get a message in full. This does not mark it as read."""
         return email_json(self, find_email(self, email_id))
 
     @reads(example={"thread_id": seeded("gth", "cabin")})
     def get_thread(self, thread_id: ThreadId) -> dict[str, Any]:
-        """Return a conversation with all its messages in this account, oldest first."""
+        """Get a conversation with all its messages in this account, oldest first."""
         rows = rules.arrived(self, "thread_id=?", thread_id)[::-1]
         if not rows:
             self.fail(
                 "THREAD_NOT_FOUND",
                 f"There is no thread {thread_id!r} in {rules.own_address(self)}.",
-                "Take thread_id from a message of list_emails or search_emails.",
+                "Use the thread_id of a message from list_emails or search_emails.",
                 thread_id=thread_id,
             )
         return {
@@ -78,8 +80,10 @@ class Reading(Service):
     def search_emails(
         self, query: Query, max_results: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Search the mail of the signed-in account, best match first, newest first among equals. Spam and trash are searched
-        only when label: names them.
+        """Search the mail of the signed-in account, best matches first.
+
+        Equally good matches come newest first. Spam and trash are searched only if label: names
+        them.
         """
         named_labels: set[str] = set()
 
@@ -107,7 +111,7 @@ class Reading(Service):
     def list_snoozed_emails(
         self, max_results: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """List snoozed messages with the moment at which each returns to the inbox, the next one first."""
+        """List snoozed messages, each with the time when it returns to the inbox, soonest first."""
         rows = rules.arrived(self, "snooze_until IS NOT NULL")
         snoozed = [row for row in rows if has_label(self, row, "snoozed")]
         snoozed.sort(key=lambda row: row["snooze_until"])
@@ -115,7 +119,7 @@ class Reading(Service):
 
     @reads()
     def list_labels(self, max_results: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
-        """List all labels, system and your own, with how many messages each holds and how many of them are unread."""
+        """List all system labels and your own, with their message and unread counts."""
         rows = rules.arrived(self)
         labels = []
         for name in (*SYSTEM, *user_labels(self)):
@@ -132,5 +136,5 @@ class Reading(Service):
 
     @reads()
     def list_accounts(self) -> dict[str, Any]:
-        """List the accounts that switch_user can sign in to, and which one is active."""
+        """List the accounts that switch_user can sign in to and show which one is active."""
         return {"accounts": rules.accounts(self)}

@@ -26,11 +26,11 @@ _SCHEDULED = (Setup("schedule_send", _LATER, "made"),)
 SendAt = Annotated[
     Timestamp,
     Field(
-        description="When it goes out, a future moment, e.g. 2026-03-20T15:00:00Z; "
-        "UTC when no zone is given."
+        description="When to send the message: a future time such as 2026-03-20T15:00:00Z. "
+        "Times without a zone are UTC."
     ),
 ]
-ScheduledId = Annotated[str, Field(description="scheduled_id, as list_scheduled_emails gives it.")]
+ScheduledId = Annotated[str, Field(description="scheduled_id, from list_scheduled_emails.")]
 
 
 class Sending(Service):
@@ -46,8 +46,9 @@ class Sending(Service):
         bcc: Addresses | None = None,
         attachments: Attachments | None = None,
     ) -> dict[str, Any]:
-        """Send a new message from the signed-in account at once. What cannot be delivered comes back to the inbox
-        as a bounce about a minute later.
+        """Send a new message from the signed-in account immediately.
+
+        For each address that cannot be reached, a bounce arrives in the inbox about a minute later.
         """
         mail = rules.complete(rules.drafted(to, cc, bcc, subject, body, attachments))
         return delivery.post(self, mail)
@@ -59,8 +60,9 @@ class Sending(Service):
     def reply_to_email(
         self, email_id: EmailId, body: ReplyBody, reply_all: ReplyAll = False
     ) -> dict[str, Any]:
-        """Answer a message in its thread: its sender, and with reply_all everyone on To and Cc. A reply to your own
-        message goes to its recipients.
+        """Reply to a message: to its sender, and with reply_all to everyone on To and Cc.
+
+        The reply joins the thread. A reply to your own message goes to its recipients.
         """
         original = find_email(self, email_id)
         reply = rules.reply_to(original, rules.own_address(self), body, reply_all)
@@ -73,7 +75,7 @@ class Sending(Service):
     def forward_email(
         self, email_id: EmailId, to: Addresses, additional_message: Note | None = None
     ) -> dict[str, Any]:
-        """Pass a message on to others, with its text quoted and its attachments."""
+        """Forward a message with its text quoted and its attachments."""
         original = find_email(self, email_id)
         forward = rules.forward_of(original, to, additional_message)
         return delivery.post(self, forward, original)
@@ -88,7 +90,7 @@ class Sending(Service):
         cc: Addresses | None = None,
         bcc: Addresses | None = None,
     ) -> dict[str, Any]:
-        """Save a message without sending it; every part may be left out for now."""
+        """Save a message without sending it. Any part can be left out for now."""
         return delivery.save_draft(self, rules.drafted(to, cc, bcc, subject, body))
 
     def _find_draft(self, draft_id: str) -> dict[str, Any]:
@@ -109,7 +111,10 @@ class Sending(Service):
         bcc: Addresses | None = None,
         attachments: Attachments | None = None,
     ) -> dict[str, Any]:
-        """Change parts of a draft and return it. What is left out stays; an empty list or text clears."""
+        """Change parts of a draft and return it.
+
+        Parts that are left out stay as they are; an empty list or text clears a part.
+        """
         given = {
             "to": to,
             "cc": cc,
@@ -122,12 +127,12 @@ class Sending(Service):
 
     @writes(example={"draft_id": "${made.draft_id}"}, setup=_DRAFT, destructive=True)
     def send_draft(self, draft_id: DraftId) -> dict[str, Any]:
-        """Send a draft as it is; it is then no draft any more."""
+        """Send a draft as it is. It is removed from the drafts."""
         return delivery.send_draft(self, self._find_draft(draft_id))
 
     @reads()
     def list_drafts(self, max_results: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
-        """List drafts, the newest first."""
+        """List drafts, newest first."""
         return page(delivery.drafts(self), "drafts", max_results, cursor, delivery.draft_json)
 
     # -- scheduled ----------------------------------------------------------------------------
@@ -142,11 +147,14 @@ class Sending(Service):
         bcc: Addresses | None = None,
         attachments: Attachments | None = None,
     ) -> dict[str, Any]:
-        """Send a new message by itself at a future moment. cancel_scheduled_email takes it back until then."""
+        """Schedule a new message to be sent at a future time.
+
+        Until then, cancel_scheduled_email can stop it.
+        """
         if send_at <= self.time:
             self.fail(
                 "SEND_TIME_IN_PAST",
-                f"{send_at} is not in the future; it is {self.time}.",
+                f"{send_at} is not in the future: the time is now {self.time}.",
                 "Choose a later send_at, or use send_email.",
             )
         mail = rules.complete(rules.drafted(to, cc, bcc, subject, body, attachments))
@@ -163,7 +171,7 @@ class Sending(Service):
     def list_scheduled_emails(
         self, max_results: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """List messages that wait to go out, the next one first."""
+        """List scheduled messages that have not been sent yet, soonest first."""
         own = rules.own_address(self)
         rows = self.db.rows("gmail_scheduled", "account=?", own, order="send_at, id")
         items = [
@@ -173,13 +181,13 @@ class Sending(Service):
 
     @writes(example={"scheduled_id": "${made.scheduled_id}"}, setup=_SCHEDULED)
     def cancel_scheduled_email(self, scheduled_id: ScheduledId) -> dict[str, Any]:
-        """Stop a scheduled message before it goes out; its text is kept as a draft."""
+        """Cancel a scheduled message before it is sent and keep it as a draft."""
         row = find_owned(
             self,
             "gmail_scheduled",
             scheduled_id,
             "SCHEDULED_EMAIL_NOT_FOUND",
-            "waiting scheduled message",
+            "pending scheduled message",
             "list_scheduled_emails",
         )
         mail = rules.Outgoing(**rules.written_json(row))
@@ -188,12 +196,12 @@ class Sending(Service):
         return {"scheduled_id": scheduled_id, "draft_id": draft["draft_id"], "status": "cancelled"}
 
     def due(self) -> bool:
-        """Whether a scheduled message should have gone out."""
+        """Return whether a scheduled message should have been sent by now."""
         rows = self.db.sql("SELECT 1 FROM gmail_scheduled WHERE send_at<=? LIMIT 1", self.time)
         return bool(rows)
 
     def tick(self) -> None:
-        """Send what is due, each message at its own moment."""
+        """Send the messages that are due, each as of its own time."""
         for row in self.db.rows("gmail_scheduled", "send_at<=?", self.time, order="send_at, id"):
             account = self.db.get("email_accounts", row["account"])
             mail = rules.Outgoing(**rules.written_json(row))

@@ -12,7 +12,7 @@ from servers.kit.service import Codes
 
 
 class Gmail(Reading, Organising, Account, Sending):
-    """Mail with labels for folders, snooze, scheduled send and templates; two accounts."""
+    """Mail for two accounts, with labels as folders, snooze, scheduled sending and templates."""
 
     name = "gmail"
     title = "Gmail"

@@ -27,17 +27,15 @@ TABLES = {
 # -- arguments --------------------------------------------------------------------------------
 EmailId = Annotated[
     str,
-    Field(description="email_id of a mail item, as list_mail_items and query_mail_items give it."),
+    Field(description="email_id of a mail item, from list_mail_items or query_mail_items."),
 ]
 FolderName = Annotated[
     str,
-    Field(min_length=1, max_length=60, description="Name of a folder, as list_folders gives it."),
+    Field(min_length=1, max_length=60, description="Name of a folder (see list_folders)."),
 ]
 CategoryName = Annotated[
     str,
-    Field(
-        min_length=1, max_length=60, description="Name of a category, as list_categories gives it."
-    ),
+    Field(min_length=1, max_length=60, description="Name of a category (see list_categories)."),
 ]
 
 
@@ -50,14 +48,14 @@ def find_item(service: Service, email_id: str) -> dict[str, Any]:
         service.fail(
             "ITEM_NOT_FOUND",
             f"The mail item {email_id!r} was not found in the mailbox {own}.",
-            "Take email_id from list_mail_items or query_mail_items.",
+            "Use an email_id from list_mail_items or query_mail_items.",
             email_id=email_id,
         )
     return row
 
 
 def item_json(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a mail item as the agent sees it."""
+    """Return a mail item for the agent."""
     return rules.message_json(row) | {
         "folder": row["folder"],
         "categories": row["categories"],
@@ -74,7 +72,7 @@ def set_flag(service: Service, email_id: str, column: str, value: bool) -> dict[
 
 # -- folders ----------------------------------------------------------------------------------
 FOLDERS = ("inbox", "sent", "archive", "junk", "deleted")
-"""Folders that every account has. An item is in exactly one folder."""
+"""The folders that every account has. An item is in exactly one folder."""
 
 _ALSO_CALLED = {
     "sent items": "sent",
@@ -86,27 +84,27 @@ _ALSO_CALLED = {
 
 
 def user_folders(service: Service) -> list[str]:
-    """Return the folders that the account made itself, sorted."""
+    """Return the folders that the user created in this account, sorted."""
     rows = service.db.rows("outlook_folders", "account=?", rules.own_address(service))
     return sorted(row["name"] for row in rows)
 
 
 def find_folder(service: Service, name: str) -> str:
-    """Return the folder that a name means, whatever its case. Raises FOLDER_NOT_FOUND."""
+    """Return the folder with a name, ignoring case. Raises FOLDER_NOT_FOUND."""
     wanted = name.strip().lower()
     wanted = _ALSO_CALLED.get(wanted, wanted)
     if wanted == "drafts":
         service.fail(
             "FOLDER_NOT_FOUND",
-            "Drafts are kept apart from mail items.",
-            "list_composed_drafts shows them.",
+            "Drafts are not in a mail folder.",
+            "Call list_composed_drafts to see them.",
         )
     known = {n.lower(): n for n in (*FOLDERS, *user_folders(service))}
     if wanted not in known:
         service.fail(
             "FOLDER_NOT_FOUND",
-            f"There is no folder {name!r}{did_you_mean(wanted, known)}",
-            "list_folders shows all folders; create_folder makes a new one.",
+            f"There is no folder called {name!r}{did_you_mean(wanted, known)}",
+            "Call list_folders to see all folders, or create_folder to add one.",
             folder=name,
         )
     return known[wanted]
@@ -119,8 +117,8 @@ def move(service: Service, email_id: str, folder: str) -> dict[str, Any]:
     if name == "sent" and row["sender"] != rules.own_address(service):
         service.fail(
             "INVALID_MOVE",
-            "Only one's own messages can be in 'sent'.",
-            "Choose another folder; list_folders shows all.",
+            "Only messages that you sent can be moved to 'sent'.",
+            "Choose another folder; call list_folders to see them all.",
         )
     service.db.update("outlook_emails", email_id, folder=name)
     return {
@@ -133,19 +131,19 @@ def move(service: Service, email_id: str, folder: str) -> dict[str, Any]:
 
 # -- categories -------------------------------------------------------------------------------
 def categories(service: Service) -> list[dict[str, Any]]:
-    """Return the account's categories by name."""
+    """Return the account's categories, by name."""
     own = rules.own_address(service)
     return service.db.rows("outlook_categories", "account=?", own, order="name")
 
 
 def find_category(service: Service, name: str) -> str:
-    """Return the category that a name means, whatever its case. Raises CATEGORY_NOT_FOUND."""
+    """Return the category with a name, ignoring case. Raises CATEGORY_NOT_FOUND."""
     known = {c["name"].lower(): c["name"] for c in categories(service)}
     if name.strip().lower() not in known:
         service.fail(
             "CATEGORY_NOT_FOUND",
-            f"There is no category {name!r}{did_you_mean(name.lower(), known)}",
-            "list_categories shows all categories; create_category makes a new one.",
+            f"There is no category called {name!r}{did_you_mean(name.lower(), known)}",
+            "Call list_categories to see all categories, or create_category to add one.",
             category_name=name,
         )
     return known[name.strip().lower()]

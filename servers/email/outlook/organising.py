@@ -30,67 +30,71 @@ _CATEGORISED = _MAIL | {"category_name": "Admin"}
 
 Color = Annotated[
     Literal["red", "orange", "yellow", "green", "blue", "purple"],
-    Field(description="Colour of the category."),
+    Field(description="Color of the category."),
 ]
 Username = Annotated[
     str,
-    Field(description="username or email_address of an account, as list_profiles gives it."),
+    Field(description="username or email_address of an account, from list_profiles."),
 ]
 
 
 class Organising(Service):
-    """Tools that sort mail items."""
+    """Tools that organise mail items."""
 
     # -- flags --------------------------------------------------------------------------------
     @writes(example={"email_id": seeded("oem", "expenses_4")}, idempotent=True)
     def set_as_read(self, email_id: EmailId) -> dict[str, Any]:
-        """Set a mail item as read."""
+        """Mark a mail item as read."""
         return set_flag(self, email_id, "read", True)
 
     @writes(example=_MAIL, idempotent=True)
     def set_as_unread(self, email_id: EmailId) -> dict[str, Any]:
-        """Set a mail item as unread."""
+        """Mark a mail item as unread."""
         return set_flag(self, email_id, "read", False)
 
     @writes(example={"email_id": seeded("oem", "award_1")}, idempotent=True)
     def flag_email(self, email_id: EmailId) -> dict[str, Any]:
-        """Flag a mail item for follow-up; it then shows as starred."""
+        """Flag a mail item for follow-up. It then appears as starred."""
         return set_flag(self, email_id, "starred", True)
 
     @writes(example=_MAIL, idempotent=True)
     def unflag_email(self, email_id: EmailId) -> dict[str, Any]:
-        """Take the follow-up flag off a mail item."""
+        """Remove the follow-up flag from a mail item."""
         return set_flag(self, email_id, "starred", False)
 
     @writes(example=_MAIL, idempotent=True)
     def mark_as_important(self, email_id: EmailId) -> dict[str, Any]:
-        """Mark a mail item as of high importance."""
+        """Mark a mail item as important."""
         return set_flag(self, email_id, "important", True)
 
     @writes(example={"email_id": seeded("oem", "chicago_agenda_4")}, idempotent=True)
     def mark_as_not_important(self, email_id: EmailId) -> dict[str, Any]:
-        """Mark a mail item as of normal importance."""
+        """Mark a mail item as not important."""
         return set_flag(self, email_id, "important", False)
 
     @writes(example=_MAIL, idempotent=True)
     def pin_email(self, email_id: EmailId) -> dict[str, Any]:
-        """Pin a mail item so that list_pinned_emails shows it."""
+        """Pin a mail item, so that list_pinned_emails lists it."""
         return set_flag(self, email_id, "pinned", True) | {"status": "pinned"}
 
     @writes(example=_MAIL, setup=(Setup("pin_email", _MAIL),), idempotent=True)
     def unpin_email(self, email_id: EmailId) -> dict[str, Any]:
-        """Take the pin off a mail item."""
+        """Unpin a mail item."""
         return set_flag(self, email_id, "pinned", False) | {"status": "unpinned"}
 
     # -- folders ------------------------------------------------------------------------------
     @writes(example=_MAIL | {"folder": "archive"})
     def move_to_folder(self, email_id: EmailId, folder: FolderName) -> dict[str, Any]:
-        """Move a mail item to a folder, also out of 'deleted' or 'junk'."""
+        """Move a mail item to another folder. This also restores items from 'deleted' or 'junk'."""
         return move(self, email_id, folder)
 
     @writes(example=_MAIL, destructive=True)
     def delete_email(self, email_id: EmailId) -> dict[str, Any]:
-        """Delete a mail item in two stages: first it moves to the folder 'deleted', and deleting it there again removes it for good."""
+        """Delete a mail item in two stages.
+
+        The first call moves it to the folder 'deleted'; deleting it again there removes it
+        permanently.
+        """
         if find_item(self, email_id)["folder"] == "deleted":
             self.db.delete("outlook_emails", email_id)
             return {"email_id": email_id, "status": "permanently_deleted"}
@@ -100,13 +104,13 @@ class Organising(Service):
     # -- categories ---------------------------------------------------------------------------
     @writes(example={"name": "Research", "color": "purple"})
     def create_category(self, name: CategoryName, color: Color) -> dict[str, Any]:
-        """Make a new colour category."""
+        """Create a color category."""
         taken = {c["name"].lower() for c in categories(self)}
         if name.strip().lower() in taken:
             self.fail(
                 "CATEGORY_EXISTS",
-                f"There is already a category {name!r}.",
-                "list_categories shows all categories.",
+                f"There is already a category called {name!r}.",
+                "Call list_categories to see all categories.",
             )
         row = {
             "id": self.new_id("oca"),
@@ -121,19 +125,19 @@ class Organising(Service):
     def list_categories(
         self, max_results: Limit = 50, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """List all colour categories by name."""
+        """List all color categories, by name."""
         items = [{"name": c["name"], "color": c["color"]} for c in categories(self)]
         return page(items, "categories", max_results, cursor)
 
     @writes(example=_CATEGORISED, idempotent=True)
     def assign_category(self, email_id: EmailId, category_name: CategoryName) -> dict[str, Any]:
-        """Put a category on a mail item; it may have several."""
+        """Assign a category to a mail item. An item can have several."""
         names = categorise(self, email_id, category_name)
         return {"email_id": email_id, "categories": names, "status": "assigned"}
 
     @writes(example=_CATEGORISED, setup=(Setup("assign_category", _CATEGORISED),), idempotent=True)
     def remove_category(self, email_id: EmailId, category_name: CategoryName) -> dict[str, Any]:
-        """Take a category off a mail item; without it already, nothing changes."""
+        """Remove a category from a mail item. If the item does not have it, nothing changes."""
         row = find_item(self, email_id)
         name = find_category(self, category_name)
         names = [n for n in row["categories"] if n != name]
@@ -144,7 +148,7 @@ class Organising(Service):
     def get_emails_by_category(
         self, category_name: CategoryName, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """List the mail items of a category whatever their folder, newest first."""
+        """List the mail items of a category in all folders, newest first."""
         name = find_category(self, category_name)
         rows = [row for row in rules.arrived(self) if name in row["categories"]]
         return page(rows, "emails", limit, cursor, item_json)
@@ -152,15 +156,15 @@ class Organising(Service):
     # -- people -------------------------------------------------------------------------------
     @writes(example={"name": "Jo Marsh", "email_address": "jo.marsh@fastmail.com"})
     def add_person(self, name: PersonName, email_address: Address) -> dict[str, Any]:
-        """Add someone to the account's people; an address stands there once."""
+        """Add someone to the account's people. Each address can be added only once."""
         bare = rules.address(email_address)
         own = rules.own_address(self)
         same = self.db.rows("outlook_people", "account=? AND email_address=?", own, bare)
         if same:
             self.fail(
                 "PERSON_EXISTS",
-                f"{bare} is already among the people: {same[0]['name']}.",
-                "list_people shows all.",
+                f"{bare} is already saved under the name {same[0]['name']}.",
+                "Call list_people to see everyone.",
             )
         row = {
             "id": self.new_id("ope"),
@@ -173,7 +177,7 @@ class Organising(Service):
 
     @reads()
     def list_people(self, max_results: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
-        """List the account's people by name."""
+        """List the account's people, by name."""
         own = rules.own_address(self)
         rows = self.db.rows("outlook_people", "account=?", own, order="name, email_address")
         items = [{"name": r["name"], "email_address": r["email_address"]} for r in rows]
@@ -182,5 +186,5 @@ class Organising(Service):
     # -- accounts -----------------------------------------------------------------------------
     @writes(example={"username": "hello"}, idempotent=True)
     def set_active_user(self, username: Username) -> dict[str, Any]:
-        """Sign in to one of the person's accounts; from then on every tool sees that mailbox."""
+        """Sign in to one of the user's accounts. All tools then work on that mailbox."""
         return rules.sign_in(self, username, "list_profiles")

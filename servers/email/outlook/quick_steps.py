@@ -1,4 +1,4 @@
-"""Outlook: quick steps, several actions on a mail item in one call."""
+"""Outlook: quick steps, which run several actions on a mail item in one call."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ _MADE = (Setup("create_quick_step", _STEP, "made"),)
 
 
 class Params(TypedDict, total=False):
-    """What an action needs: `folder`, `category` or `to`."""
+    """The parameter of an action: `folder`, `category` or `to`."""
 
-    folder: Annotated[str, Field(description="For move_to_folder: name of the folder.")]
-    category: Annotated[str, Field(description="For categorize: name of the category.")]
-    to: Annotated[list[str], Field(description="For forward_to: email addresses.")]
+    folder: Annotated[str, Field(description="For move_to_folder: the name of the folder.")]
+    category: Annotated[str, Field(description="For categorize: the name of the category.")]
+    to: Annotated[list[str], Field(description="For forward_to: the email addresses.")]
 
 
 class _Typed(TypedDict):
@@ -48,18 +48,18 @@ class Action(_Typed, total=False):
     """One action of a quick step."""
 
     params: Annotated[
-        Params, Field(description="What the action needs; nothing for mark_read and flag.")
+        Params, Field(description="The parameters of the action; mark_read and flag have none.")
     ]
 
 
 Actions = Annotated[
     list[Action],
-    Field(min_length=1, max_length=10, description="Actions in the order in which they run."),
+    Field(min_length=1, max_length=10, description="The actions, in the order in which they run."),
 ]
-StepId = Annotated[str, Field(description="quick_step_id, as list_quick_steps gives it.")]
+StepId = Annotated[str, Field(description="quick_step_id, from list_quick_steps.")]
 StepName = Annotated[
     str,
-    Field(min_length=1, max_length=80, description="A name of its own, e.g. 'File receipts'."),
+    Field(min_length=1, max_length=80, description="A unique name, e.g. 'File receipts'."),
 ]
 
 _PARAMETER = {"move_to_folder": "folder", "categorize": "category", "forward_to": "to"}
@@ -67,7 +67,7 @@ _PARAMETER = {"move_to_folder": "folder", "categorize": "category", "forward_to"
 
 
 class QuickSteps(Service):
-    """Tools for macros. A step runs whole or not at all."""
+    """Tools for macros. A quick step runs completely or not at all."""
 
     def _checked(self, action: Action, number: int) -> dict[str, Any]:
         """Return an action as it is stored, or refuse one that could not run."""
@@ -76,11 +76,11 @@ class QuickSteps(Service):
         parameter = _PARAMETER.get(kind)
         expected = {parameter} if parameter else set()
         if set(params) != expected:
-            needs = f"exactly the parameter {parameter!r}" if parameter else "no parameters"
+            needs = f"exactly one parameter, {parameter!r}" if parameter else "no parameters"
             self.fail(
                 "INVALID_QUICK_STEP",
                 f"Action {number} ({kind}) takes {needs}.",
-                "Example: {'type': 'flag'}.",
+                "An example of an action is {'type': 'flag'}.",
                 action=number,
             )
         if kind == "move_to_folder":
@@ -93,16 +93,18 @@ class QuickSteps(Service):
 
     @writes(example=_STEP)
     def create_quick_step(self, name: StepName, actions: Actions) -> dict[str, Any]:
-        """Save several actions under a name, to be run on mail items with run_quick_step. Types: move_to_folder (params: folder),
-        mark_read, flag, categorize (params: category), forward_to (params: to).
+        """Save several actions under a name, to run on mail items with run_quick_step.
+
+        The types of action are move_to_folder (params: folder), mark_read, flag, categorize
+        (params: category) and forward_to (params: to).
         """
         own = rules.own_address(self)
         rows = self.db.rows("outlook_quick_steps", "account=?", own)
         if name.strip().lower() in {row["name"].lower() for row in rows}:
             self.fail(
                 "QUICK_STEP_EXISTS",
-                f"There is already a quick step {name!r}.",
-                "list_quick_steps shows all.",
+                f"There is already a quick step called {name!r}.",
+                "Call list_quick_steps to see all quick steps.",
             )
         checked = [self._checked(action, number) for number, action in enumerate(actions, 1)]
         row = {
@@ -119,7 +121,7 @@ class QuickSteps(Service):
     def list_quick_steps(
         self, max_results: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """List quick steps by name with their actions."""
+        """List quick steps and their actions, by name."""
         own = rules.own_address(self)
         rows = self.db.rows("outlook_quick_steps", "account=?", own, order="name, id")
         items = [
@@ -133,12 +135,12 @@ class QuickSteps(Service):
             self.fail(
                 "QUICK_STEP_NOT_FOUND",
                 f"The quick step {quick_step_id!r} was not found.",
-                "list_quick_steps shows what there is.",
+                "Call list_quick_steps to see all quick steps.",
             )
         return row
 
     def _perform(self, action: dict[str, Any], email_id: str) -> dict[str, Any]:
-        """Perform an action on a mail item and return its type and what came of it."""
+        """Perform an action on a mail item and return its type and result."""
         kind = action["type"]
         params = action["params"]
         if kind == "move_to_folder":
@@ -162,7 +164,10 @@ class QuickSteps(Service):
         destructive=True,
     )
     def run_quick_step(self, quick_step_id: StepId, email_id: EmailId) -> dict[str, Any]:
-        """Run a quick step's actions on a mail item in order; if one fails, none takes effect. A forward cannot be taken back."""
+        """Run a quick step's actions on a mail item, in order.
+
+        If one of them fails, none takes effect. A forwarded message cannot be recalled.
+        """
         step = self._find_step(quick_step_id)
         performed = [self._perform(action, email_id) for action in step["actions"]]
         return {
@@ -174,7 +179,7 @@ class QuickSteps(Service):
 
     @writes(example={"quick_step_id": "${made.quick_step_id}"}, setup=_MADE, destructive=True)
     def delete_quick_step(self, quick_step_id: StepId) -> dict[str, Any]:
-        """Delete a quick step for good."""
+        """Delete a quick step permanently."""
         self._find_step(quick_step_id)
         self.db.delete("outlook_quick_steps", quick_step_id)
         return {"quick_step_id": quick_step_id, "status": "deleted"}

@@ -24,12 +24,12 @@ from servers.kit.values import Cursor, Limit, page
 
 _PINNED = (Setup("pin_email", {"email_id": seeded("oem", "chicago_agenda_1")}),)
 
-ThreadId = Annotated[str, Field(description="thread_id of any item of the conversation.")]
+ThreadId = Annotated[str, Field(description="thread_id of any item in the conversation.")]
 Query = Annotated[
     str,
     Field(
         min_length=1,
-        description='Words (all must occur), "quoted phrases", -exclusions, and operators '
+        description='Words (all must match), "quoted phrases", -exclusions, and the operators '
         "from: to: subject: folder: category: has:attachment "
         "is:unread|read|starred|flagged|important|pinned before:YYYY-MM-DD after:YYYY-MM-DD.",
     ),
@@ -37,33 +37,34 @@ Query = Annotated[
 
 
 class Reading(Service):
-    """Tools that look at mail items."""
+    """Tools that read mail items."""
 
     @reads(example={"folder": "inbox", "max_results": 5})
     def list_mail_items(
         self, folder: FolderName = "inbox", max_results: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """List the mail items of a folder, newest first: inbox, sent, archive, junk, deleted, or a folder
-        of your own (see list_folders).
+        """List the mail items in a folder, newest first.
+
+        The folders are inbox, sent, archive, junk, deleted, and your own (see list_folders).
         """
         rows = rules.arrived(self, "folder=?", find_folder(self, folder))
         return page(rows, "emails", max_results, cursor, item_json)
 
     @reads(example={"email_id": seeded("oem", "chicago_agenda_1")})
     def get_mail_item(self, email_id: EmailId) -> dict[str, Any]:
-        """Return one mail item in full. Opening it does not set it as read."""
+        """Get a mail item in full. This does not mark it as read."""
         return item_json(find_item(self, email_id))
 
     @reads(example={"thread_id": seeded("oth", "chicago_agenda")})
     def get_conversation(self, thread_id: ThreadId) -> dict[str, Any]:
-        """Return a conversation with all its mail items whatever their folder, oldest first."""
+        """Get a conversation with all its mail items in any folder, oldest first."""
         rows = rules.arrived(self, "thread_id=?", thread_id)[::-1]
         if not rows:
             own = rules.own_address(self)
             self.fail(
                 "CONVERSATION_NOT_FOUND",
                 f"The conversation {thread_id!r} was not found in the mailbox {own}.",
-                "Take thread_id from an item of list_mail_items or query_mail_items.",
+                "Use the thread_id of an item from list_mail_items or query_mail_items.",
                 thread_id=thread_id,
             )
         return {
@@ -80,7 +81,10 @@ class Reading(Service):
         max_results: Limit = 20,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Search all folders, also junk and deleted, or only the one given; best match first, newest first among equals."""
+        """Search one folder, or all folders including junk and deleted, best matches first.
+
+        Equally good matches come newest first.
+        """
 
         def in_folder(value: str) -> search.Test:
             name = find_folder(self, value)
@@ -109,7 +113,7 @@ class Reading(Service):
 
     @reads()
     def list_folders(self, max_results: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
-        """List all folders with how many mail items each holds and how many of them are unread."""
+        """List all folders, with their item and unread counts."""
         rows = rules.arrived(self)
         folders = []
         for name in (*FOLDERS, *user_folders(self)):
@@ -126,14 +130,14 @@ class Reading(Service):
 
     @writes(example={"folder": "Reading"})
     def create_folder(self, folder: FolderName) -> dict[str, Any]:
-        """Make a new folder of your own."""
+        """Create a folder."""
         name = folder.strip()
         taken = {n.lower() for n in (*FOLDERS, "drafts", *user_folders(self))}
         if not name or name.lower() in taken:
             self.fail(
                 "FOLDER_EXISTS",
-                f"There is already a folder {name!r}.",
-                "list_folders shows all folders.",
+                f"There is already a folder called {name!r}.",
+                "Call list_folders to see all folders.",
             )
         row = {"id": self.new_id("ofl"), "account": rules.own_address(self), "name": name}
         self.db.insert("outlook_folders", row)
@@ -143,11 +147,11 @@ class Reading(Service):
     def list_pinned_emails(
         self, max_results: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """List pinned mail items, newest first; deleted ones are not among them."""
+        """List pinned mail items that are not deleted, newest first."""
         rows = [row for row in rules.arrived(self, "pinned=1") if row["folder"] != "deleted"]
         return page(rows, "emails", max_results, cursor, item_json)
 
     @reads()
     def list_profiles(self) -> dict[str, Any]:
-        """List the accounts that set_active_user can sign in to, and which one is active."""
+        """List the accounts that set_active_user can sign in to and show which one is active."""
         return {"accounts": rules.accounts(self)}

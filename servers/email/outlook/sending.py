@@ -21,7 +21,7 @@ _MAIL = {
 }
 _DRAFT = (Setup("compose_draft", _MAIL, "made"),)
 
-DraftId = Annotated[str, Field(description="draft_id, as list_composed_drafts gives it.")]
+DraftId = Annotated[str, Field(description="draft_id, from list_composed_drafts.")]
 
 
 class Sending(Service):
@@ -37,7 +37,9 @@ class Sending(Service):
         bcc: Addresses | None = None,
         attachments: Attachments | None = None,
     ) -> dict[str, Any]:
-        """Send a new message at once. What cannot be delivered comes back to the inbox as an 'Undeliverable' message
+        """Send a new message immediately.
+
+        For each address that cannot be reached, an 'Undeliverable' message arrives in the inbox
         about a minute later.
         """
         mail = rules.complete(rules.drafted(to, cc, bcc, subject, body, attachments))
@@ -50,8 +52,9 @@ class Sending(Service):
     def reply_to_conversation(
         self, email_id: EmailId, body: ReplyBody, reply_all: ReplyAll = False
     ) -> dict[str, Any]:
-        """Answer a mail item in its conversation: its sender, and with reply_all everyone on To and Cc. One's own message
-        is answered to its recipients.
+        """Reply to a mail item: to its sender, and with reply_all to everyone on To and Cc.
+
+        The reply joins the conversation. A reply to your own message goes to its recipients.
         """
         original = find_item(self, email_id)
         reply = rules.reply_to(original, rules.own_address(self), body, reply_all)
@@ -64,7 +67,7 @@ class Sending(Service):
     def forward_mail_item(
         self, email_id: EmailId, to: Addresses, additional_message: Note | None = None
     ) -> dict[str, Any]:
-        """Pass a mail item on to others, with its text quoted and its attachments."""
+        """Forward a mail item with its text quoted and its attachments."""
         original = find_item(self, email_id)
         forward = rules.forward_of(original, to, additional_message)
         return delivery.post(self, forward, original)
@@ -79,7 +82,7 @@ class Sending(Service):
         cc: Addresses | None = None,
         bcc: Addresses | None = None,
     ) -> dict[str, Any]:
-        """Save a message without sending it; every part may be left out for now."""
+        """Save a message without sending it. Any part can be left out for now."""
         return delivery.save_draft(self, rules.drafted(to, cc, bcc, subject, body))
 
     def _find_draft(self, draft_id: str) -> dict[str, Any]:
@@ -88,7 +91,7 @@ class Sending(Service):
             self.fail(
                 "DRAFT_NOT_FOUND",
                 f"The draft {draft_id!r} was not found.",
-                "list_composed_drafts shows what there is.",
+                "Call list_composed_drafts to see all drafts.",
                 draft_id=draft_id,
             )
         return row
@@ -108,7 +111,10 @@ class Sending(Service):
         bcc: Addresses | None = None,
         attachments: Attachments | None = None,
     ) -> dict[str, Any]:
-        """Change parts of a draft and return it. What is left out stays; an empty list or text clears."""
+        """Change parts of a draft and return it.
+
+        Parts that are left out stay as they are; an empty list or text clears a part.
+        """
         given = {
             "to": to,
             "cc": cc,
@@ -121,12 +127,12 @@ class Sending(Service):
 
     @writes(example={"draft_id": "${made.draft_id}"}, setup=_DRAFT, destructive=True)
     def send_composed_draft(self, draft_id: DraftId) -> dict[str, Any]:
-        """Send a draft as it is; it is then no draft any more."""
+        """Send a draft as it is. It is removed from the drafts."""
         return delivery.send_draft(self, self._find_draft(draft_id))
 
     @reads()
     def list_composed_drafts(
         self, max_results: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """List drafts, the newest first."""
+        """List drafts, newest first."""
         return page(delivery.drafts(self), "drafts", max_results, cursor, delivery.draft_json)

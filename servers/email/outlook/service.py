@@ -12,7 +12,7 @@ from servers.kit.service import Codes
 
 
 class Outlook(Reading, Sending, QuickSteps, Organising):
-    """Work mail in folders, with colour categories, pins, importance and quick steps."""
+    """Work mail in folders, with color categories, pins, importance and quick steps."""
 
     name = "outlook"
     title = "Outlook"

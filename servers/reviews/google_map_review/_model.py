@@ -29,6 +29,8 @@ TABLES = {
 }
 WORDS = rules.Words(
     tables="google_map_review",
+    a_place="place",
+    a_list="list",
     review="grv",
     counts="1",
     no_place="PLACE_NOT_FOUND",
@@ -50,7 +52,7 @@ PER_PHOTO = 5
 PER_ANSWER = 3
 
 LEVELS = (0, 15, 75, 250, 500, 1_500, 5_000, 15_000, 50_000, 100_000)
-"""Points from which levels 1 to 10 begin."""
+"""The points at which levels 1 to 10 begin."""
 
 _STATUS = {"open": "OPERATIONAL", "closed": "CLOSED_PERMANENTLY", "paused": "CLOSED_TEMPORARILY"}
 
@@ -65,7 +67,7 @@ class Contributions(NamedTuple):
 
     @property
     def points(self) -> int:
-        """The Local Guide points that they earned."""
+        """The Local Guide points that they have earned."""
         earned = sum(review_points(review) for review in self.reviews)
         return earned + PER_PHOTO * len(self.photos) + PER_ANSWER * len(self.answers)
 
@@ -88,7 +90,7 @@ def contributions(svc: Service) -> Contributions:
 
 
 def level(points: int) -> int:
-    """Return the Local Guide level, 1 to 10, that some points reach."""
+    """Return the Local Guide level, 1 to 10, for a number of points."""
     return len([needed for needed in LEVELS if points >= needed])
 
 

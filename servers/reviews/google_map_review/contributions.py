@@ -1,4 +1,4 @@
-"""What the user contributes to the map: reviews, answers, photos, and the level that they earn."""
+"""The user's contributions to the map: reviews, answers, photos, and the level they earn."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from servers.reviews.google_map_review._model import WORDS, review_json
 
 First = Annotated[
     Literal["newest", "oldest", "highest", "lowest", "most_helpful"],
-    Field(description="Order of the reviews; ignored with keywords."),
+    Field(description="Order of the reviews; ignored if keywords are given."),
 ]
-Caption = Annotated[str, Field(min_length=1, max_length=200, description="What the photo shows.")]
+Caption = Annotated[str, Field(min_length=1, max_length=200, description="Caption of the photo.")]
 Kind = Annotated[
-    Literal["reviews", "photos", "answers"], Field(description="Only contributions of this kind.")
+    Literal["reviews", "photos", "answers"], Field(description="Only contributions of this type.")
 ]
 PHO = seeded("gpl", "pho_hoa_mai")
 MINE = Setup(
@@ -40,13 +40,13 @@ QUESTION = Setup(
 def _entry(kind: str, row: dict[str, Any], moment: str) -> dict[str, Any]:
     """Return a contribution for the history; `moment` is the column that says when it was made.
 
-    A dictionary that begins with its id, because pages find their place by that.
+    It is a dictionary whose first key is its id, because `page` makes its cursors from that.
     """
     return {"contribution_id": row["id"], "type": kind, "at": row[moment], "row": row}
 
 
 class Contributions(Service):
-    """Reviews, questions, photos and points."""
+    """Tools for reviews, questions, photos and points."""
 
     @reads(example={"business_id": PHO})
     def get_place_reviews(
@@ -57,18 +57,21 @@ class Contributions(Service):
         keywords: rules.Keywords | None = None,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Return all reviews of a place: author, rating, text, dates, helpful votes, and the owner's response."""
+        """List the reviews of a place.
+
+        Each has its author, rating, text, photos, dates, helpful votes and the owner's response.
+        """
         rows = reviews.reviews_of(self, WORDS, business_id, sort_by, keywords, WORDS.counts)
         return page(rows, "reviews", max_results, cursor, lambda row: review_json(self, row))
 
     @reads(example={"review_id": seeded("grv", "mine-slabtown_burger")})
     def get_review(self, review_id: rules.ReviewId) -> dict[str, Any]:
-        """Return a single review of a place."""
+        """Get a single review of a place."""
         return review_json(self, reviews.find_review(self, WORDS, review_id))
 
     @reads()
     def get_my_reviews(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
-        """Return your own reviews with the place's name and the points each earned, newest first."""
+        """List your own reviews with their places' names and the points earned, newest first."""
         return page(
             reviews.own_reviews(self, WORDS), "reviews", limit, cursor, self._own_review_json
         )
@@ -88,13 +91,17 @@ class Contributions(Service):
         text: rules.Body,
         photos: rules.Photos | None = None,
     ) -> dict[str, Any]:
-        """Review a place, once. It earns 10 Local Guide points, 10 more beyond 200 characters, and 5 for each photo."""
+        """Publish your review of a place; you can write one for each place.
+
+        It earns 10 Local Guide points, 10 more if it is over 200 characters long, and 5 for each
+        photo.
+        """
         place = rules.find_place(self, WORDS, business_id)
         if rules.state(place, self.time) == "closed":
             self.fail(
                 "PLACE_CLOSED",
-                f"{place['name']} is permanently closed and takes no reviews.",
-                "See get_place_details for a new address.",
+                f"{place['name']} is permanently closed and cannot be reviewed.",
+                "Call get_place_details to see whether it has moved.",
                 business_id=business_id,
             )
         review = reviews.write_review(self, WORDS, business_id, rating, text, photos)
@@ -118,12 +125,12 @@ class Contributions(Service):
         text: rules.Body | None = None,
         photos: rules.Photos | None = None,
     ) -> dict[str, Any]:
-        """Edit your review: what is given replaces what was there. Returns the review."""
+        """Edit your review and return it. Parts that are left out stay as they are."""
         return review_json(self, reviews.rewrite(self, WORDS, review_id, rating, text, photos))
 
     @writes(example={"review_id": "${mine.review_id}"}, setup=(MINE,), destructive=True)
     def delete_review(self, review_id: rules.ReviewId) -> dict[str, Any]:
-        """Delete your review; its points are lost."""
+        """Delete your review. You lose the points that it earned."""
         review = reviews.erase(self, WORDS, review_id)
         return {
             "review_id": review_id,
@@ -133,7 +140,7 @@ class Contributions(Service):
 
     @writes(example={"review_id": seeded("grv", "pho_hoa_mai-0")}, idempotent=True)
     def mark_review_helpful(self, review_id: rules.ReviewId) -> dict[str, Any]:
-        """Mark another person's review as helpful. You have one vote for each review."""
+        """Mark someone else's review as helpful. You have one vote for each review."""
         votes = reviews.vote(self, WORDS, review_id)
         return {"review_id": review_id, "helpful_count": votes, "status": "marked"}
 
@@ -142,7 +149,7 @@ class Contributions(Service):
     def get_place_questions(
         self, business_id: rules.BusinessId, limit: Limit = 10, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return questions that people asked about a place, newest first, with their answers."""
+        """List the questions about a place with their answers, newest first."""
         rows = kept.questions(self, WORDS, business_id)
         return page(rows, "questions", limit, cursor, self._question_json)
 
@@ -187,7 +194,7 @@ class Contributions(Service):
     def answer_place_question(
         self, question_id: rules.QuestionId, answer_text: rules.AnswerText
     ) -> dict[str, Any]:
-        """Answer a question about a place, once, for 3 Local Guide points."""
+        """Answer a question about a place, at most once, for 3 Local Guide points."""
         answer = kept.reply(self, WORDS, question_id, answer_text, "gan")
         return {
             "question_id": question_id,
@@ -209,7 +216,7 @@ class Contributions(Service):
     def add_photo(
         self, business_id: rules.BusinessId, photo_url: rules.Url, caption: Caption | None = None
     ) -> dict[str, Any]:
-        """Add a photo to a place for 5 Local Guide points. The same photo cannot be added to it twice."""
+        """Add a photo to a place for 5 Local Guide points. Each photo can be added only once."""
         rules.find_place(self, WORDS, business_id)
         same = self.db.rows(
             "google_map_review_photos", "business_id=? AND url=?", business_id, photo_url
@@ -217,8 +224,8 @@ class Contributions(Service):
         if same:
             self.fail(
                 "DUPLICATE_PHOTO",
-                "The place has this photo already.",
-                "See list_place_photos.",
+                "This photo has already been added to the place.",
+                "Call list_place_photos to see its photos.",
                 photo_id=same[0]["id"],
             )
         row = {
@@ -248,7 +255,10 @@ class Contributions(Service):
     def list_place_photos(
         self, business_id: rules.BusinessId, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return the photos of a place with captions, newest first; those of reviews are shown with the reviews."""
+        """List the photos of a place with their captions, newest first.
+
+        Photos in reviews are listed with the reviews.
+        """
         rules.find_place(self, WORDS, business_id)
         rows = self.db.rows(
             "google_map_review_photos", "business_id=?", business_id, order="added_at DESC, id"
@@ -257,7 +267,7 @@ class Contributions(Service):
 
     @reads()
     def get_reviewer_profile(self) -> dict[str, Any]:
-        """Return your account: name, email, public name, home town, Local Guide level and number of reviews."""
+        """Get your name, email, public name, home town, Local Guide level and number of reviews."""
         account = rules.me(self, WORDS)
         contributions = model.contributions(self)
         home = rules.town(self, account)
@@ -272,7 +282,10 @@ class Contributions(Service):
 
     @reads()
     def get_local_guide_status(self) -> dict[str, Any]:
-        """Return your Local Guide level, points, the contributions that earned them, and what the next level lacks."""
+        """Get your Local Guide level and points, and how many points the next level needs.
+
+        The numbers of reviews, photos and answers that earned them are in contributions.
+        """
         contributions = model.contributions(self)
         points = contributions.points
         level = model.level(points)
@@ -292,7 +305,7 @@ class Contributions(Service):
     def get_contribution_history(
         self, type: Kind | None = None, limit: Limit = 10, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return your reviews, photos and answers with their points, newest first."""
+        """List your reviews, photos and answers with their points, newest first."""
         contributions = model.contributions(self)
         entries: list[dict[str, Any]] = []
         if type in (None, "reviews"):

@@ -1,4 +1,4 @@
-"""Finding places and keeping them: saved ones, and lists."""
+"""Finding places, saving them, and lists of them."""
 
 from __future__ import annotations
 
@@ -16,18 +16,22 @@ from servers.reviews import _rules as rules
 from servers.reviews import _search as search
 from servers.reviews.google_map_review._model import WORDS, day_text, place_json
 
-PriceLevel = Annotated[int, Field(ge=1, le=4, description="Price level, from 1 (cheap) to 4.")]
+PriceLevel = Annotated[
+    int, Field(ge=1, le=4, description="Price level, from 1 (cheap) to 4 (expensive).")
+]
 MinStars = Annotated[float, Field(ge=1, le=5, description="Lowest average rating.")]
 Sort = Annotated[
     Literal["rating", "review_count", "name", "distance", "relevance"],
     Field(
-        description="What comes first: the best, most reviewed, nearest (needs a point) "
-        "or best matching place, or by name."
+        description="Order of the places: highest rating, most reviews, name, nearest (distance, "
+        "which requires a point) or best match (relevance)."
     ),
 ]
-Operational = Annotated[bool, Field(description="Leave out places that have closed for good.")]
-OpenNow = Annotated[bool, Field(description="Only places whose hours say that they are open now.")]
-OpenAt = Annotated[Timestamp, Field(description="Only places open at this time, ISO-8601.")]
+Operational = Annotated[bool, Field(description="Whether to leave out permanently closed places.")]
+OpenNow = Annotated[bool, Field(description="Only places that are open now by their listed hours.")]
+OpenAt = Annotated[
+    Timestamp, Field(description="Only places that are open at this time (ISO 8601).")
+]
 ListId = Annotated[str, Field(description="list_id, from get_all_lists.")]
 PHO = seeded("gpl", "pho_hoa_mai")
 _BRIEF = ("business_id", "name", "types", "formatted_address", "business_status")
@@ -37,7 +41,7 @@ ON = Setup("add_to_list", {"list_id": "${made.list_id}", "business_id": PHO})
 
 
 class Places(Service):
-    """The map's places."""
+    """Tools for places, saved places and lists."""
 
     @reads(example={"query": "ramen", "location": "Portland, Oregon"})
     def search_places(
@@ -58,7 +62,10 @@ class Places(Service):
         max_results: Limit = 20,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Find places by name or type, in all cities unless a location or a point is given; closed ones carry their business_status."""
+        """Find places by name or type, in all cities unless a location or a point is given.
+
+        Closed places are included; see their business_status.
+        """
         moment = None if open_at is None else parse_time(open_at)
         wish = search.Wish(
             query=query,
@@ -81,9 +88,10 @@ class Places(Service):
 
     @reads(example={"business_id": PHO})
     def get_place_details(self, business_id: rules.BusinessId) -> dict[str, Any]:
-        """Return a place: address, location, phone, website, types, hours as weekday_text in local time, business_status, rating.
+        """Get a place: address, location, phone, website, types, business_status, rating and hours.
 
-        Where it moved, new_place_id is the business_id of the new address.
+        The hours in weekday_text are in local time. If the place has moved, new_place_id is the
+        business_id at the new address.
         """
         row = rules.find_place(self, WORDS, business_id)
         stars, by_rating = reviews.spread(self, WORDS, business_id)
@@ -91,7 +99,7 @@ class Places(Service):
         photo_count = self.db.sql(
             "SELECT count(*) FROM google_map_review_photos WHERE business_id=?", business_id
         )[0][0]
-        # A place that lists no hours has an empty list of them.
+        # The list is empty if the hours are unknown.
         hours = zip(rules.DAYS, row["hours"], strict=False)
         is_paused = rules.state(row, self.time) == "paused"
         return place_json(self, row | figures) | {
@@ -109,26 +117,26 @@ class Places(Service):
     # -- saved --------------------------------------------------------------------------------
     @writes(example=SAVED.args, idempotent=True)
     def save_place(self, business_id: rules.BusinessId) -> dict[str, Any]:
-        """Pin a place to your saved ones. It stays pinned once, however often you save it."""
+        """Pin a place to your saved places. Saving it again changes nothing."""
         place = kept.save(self, WORDS, business_id, "gsv")
         return {"business_id": business_id, "name": place["name"], "status": "saved"}
 
     @writes(example=SAVED.args, setup=(SAVED,), idempotent=True)
     def unpin_place(self, business_id: rules.BusinessId) -> dict[str, Any]:
-        """Remove the pin of a saved place."""
+        """Remove a place from your saved places."""
         place = kept.unsave(self, WORDS, business_id, "list_saved_places")
         return {"business_id": business_id, "name": place["name"], "status": "unpinned"}
 
     @reads()
     def list_saved_places(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
-        """Return your pinned places with business_status, newest pin first."""
+        """List your saved places with their business_status, most recently saved first."""
         return page(kept.saved(self, WORDS), "places", limit, cursor, self._saved_json)
 
     def _saved_json(self, item: dict[str, Any]) -> dict[str, Any]:
         return self._brief_json(item["place"]) | {"saved_at": item["saved_at"]}
 
     def _brief_json(self, row: dict[str, Any]) -> dict[str, Any]:
-        """Return a place as lists show it."""
+        """Return a place for a list of saved places."""
         place = place_json(self, row | {"rating": None, "review_count": 0})
         return {name: place[name] for name in _BRIEF}
 
@@ -137,7 +145,7 @@ class Places(Service):
     def create_list(
         self, name: rules.ListName, description: rules.ListText | None = None
     ) -> dict[str, Any]:
-        """Create a list of places; two lists cannot have one name."""
+        """Create a list of places under a new name."""
         row = kept.new_list(self, WORDS, name, description, "gli", "LIST_NAME_TAKEN")
         return {
             "list_id": row["id"],
@@ -148,7 +156,7 @@ class Places(Service):
 
     @reads()
     def get_all_lists(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
-        """Return your lists with name, description and place_count, the newest first."""
+        """List your lists with name, description and place_count, newest first."""
         return page(kept.lists(self, WORDS), "lists", limit, cursor, self._list_json)
 
     def _list_json(self, row: dict[str, Any]) -> dict[str, Any]:
@@ -162,7 +170,7 @@ class Places(Service):
 
     @reads(example={"list_id": seeded("gli", "first")})
     def get_list(self, list_id: ListId) -> dict[str, Any]:
-        """Return a list and its places with notes, in the order in which they were added."""
+        """Get a list and its places with your notes, in the order in which they were added."""
         row = kept.find_list(self, WORDS, list_id)
         items = kept.items(self, WORDS, list_id)
         places = [
@@ -175,18 +183,18 @@ class Places(Service):
     def add_to_list(
         self, list_id: ListId, business_id: rules.BusinessId, note: rules.Remark | None = None
     ) -> dict[str, Any]:
-        """Add a place to a list with a note; a place that it holds already is refused."""
+        """Add a place to a list with an optional note. A place already in the list is refused."""
         if kept.item(self, WORDS, list_id, business_id) is not None:
             self.fail(
                 "ALREADY_IN_LIST",
-                f"The list holds {business_id} already.",
-                "See get_list; remove it first to change its note.",
+                f"{business_id} is already in this list.",
+                "To change its note, remove it with remove_from_list and add it again.",
             )
         kept.put(self, WORDS, list_id, business_id, note, "glm")
         return {"list_id": list_id, "business_id": business_id, "note": note, "status": "added"}
 
     @writes(example=ON.args, setup=(NEW, ON), idempotent=True)
     def remove_from_list(self, list_id: ListId, business_id: rules.BusinessId) -> dict[str, Any]:
-        """Remove a place from a list. It stays pinned where it was saved."""
+        """Remove a place from a list. If it is also a saved place, it stays saved."""
         kept.take(self, WORDS, list_id, business_id, "NOT_IN_LIST")
         return {"list_id": list_id, "business_id": business_id, "status": "removed"}

@@ -1,4 +1,4 @@
-"""The Google Maps reviews provider, assembled from its topics."""
+"""The Google Maps reviews service, put together from its topics."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from servers.reviews.google_map_review.places import Places
 
 
 class GoogleMapReview(Places, Contributions):
-    """Places on the map, their reviews and photos, lists, and Local Guide points."""
+    """Places on the map, reviews and photos of them, lists, and Local Guide points."""
 
     name = "google_map_review"
     title = "Google Maps Reviews"

@@ -28,6 +28,8 @@ TABLES = {
 }
 WORDS = rules.Words(
     tables="yelp",
+    a_place="business",
+    a_list="collection",
     review="yrv",
     counts="recommended=1",
     no_place="BUSINESS_NOT_FOUND",

@@ -1,4 +1,4 @@
-"""Finding businesses, keeping them, checking in."""
+"""Finding businesses, saving them, and checking in."""
 
 from __future__ import annotations
 
@@ -18,23 +18,26 @@ from servers.reviews._rules import BusinessId, Category, Location, Near, Query, 
 from servers.reviews.yelp._model import WORDS, business_json
 
 Price = Annotated[
-    Literal["$", "$$", "$$$", "$$$$"], Field(description="Price level, from $ (cheap) to $$$$.")
+    Literal["$", "$$", "$$$", "$$$$"],
+    Field(description="Price level, from $ (cheap) to $$$$ (expensive)."),
 ]
 MinRating = Annotated[float, Field(ge=1, le=5, description="Lowest average rating, in stars.")]
 SortBy = Annotated[
     Literal["rating", "review_count", "name", "distance", "best_match"],
     Field(
-        description="rating, review_count: highest first; distance needs a point; "
-        "best_match follows the words of query."
+        description="rating and review_count: highest first; distance: nearest first (requires a "
+        "point); best_match: by the words of the query."
     ),
 ]
 OpenNow = Annotated[
     bool, Field(description="Only businesses that are open now by their listed hours.")
 ]
-OpenAt = Annotated[Timestamp, Field(description="Only businesses open at this moment, ISO-8601.")]
-ShowClosed = Annotated[bool, Field(description="Also businesses that have closed for good.")]
+OpenAt = Annotated[
+    Timestamp, Field(description="Only businesses that are open at this time (ISO 8601).")
+]
+ShowClosed = Annotated[bool, Field(description="Whether to include permanently closed businesses.")]
 CHECK_IN_WAIT = 3600
-"""Seconds between two check-ins at one business."""
+"""Seconds between two check-ins at the same business."""
 
 CAFE = seeded("ybz", "stumptown")
 RAMEN = seeded("ybz", "afuri")
@@ -42,7 +45,7 @@ SAVED = Setup("save_business", {"business_id": seeded("ybz", "pho_hoa_mai")})
 
 
 class Businesses(Service):
-    """The directory, saved businesses and check-ins."""
+    """Tools for the directory, saved businesses and check-ins."""
 
     @reads(example={"query": "coffee", "location": "Portland, OR"})
     def search_businesses(
@@ -63,9 +66,10 @@ class Businesses(Service):
         max_results: Limit = 20,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Find businesses by words of their name or kind. Without a location or point it searches your home city.
+        """Find businesses by name or category.
 
-        distance_miles is from the point, and null without one.
+        Without a location or a point, the search covers your home city. distance_miles is the
+        distance from the point, or null without one.
         """
         has_point = latitude is not None or longitude is not None or near_business_id is not None
         if location is None and not has_point:
@@ -91,9 +95,10 @@ class Businesses(Service):
 
     @reads(example={"business_id": RAMEN})
     def get_business(self, business_id: BusinessId) -> dict[str, Any]:
-        """Return a business: address, coordinates, phone, website, price level, hours by day in its local time, and rating.
+        """Get a business: address, coordinates, phone, website, price level, rating and hours.
 
-        The rating leaves out reviews that are not recommended. moved_to is the business_id of a new address.
+        The opening_hours are in local time. The rating leaves out reviews that are not
+        recommended. If the business has moved, moved_to is the business_id at the new address.
         """
         row = rules.find_place(self, WORDS, business_id)
         stars, by_rating = reviews.spread(self, WORDS, business_id)
@@ -101,7 +106,7 @@ class Businesses(Service):
         hidden = self.db.sql(
             "SELECT count(*) FROM yelp_reviews WHERE business_id=? AND recommended=0", business_id
         )[0][0]
-        # A business that lists no hours has an empty list of them.
+        # The list is empty if the hours are unknown.
         hours = [
             {"day": day, "hours": text or "closed"}
             for day, text in zip(rules.DAYS, row["hours"], strict=False)
@@ -125,13 +130,13 @@ class Businesses(Service):
     # -- saved --------------------------------------------------------------------------------
     @writes(example=SAVED.args, idempotent=True)
     def save_business(self, business_id: BusinessId) -> dict[str, Any]:
-        """Save a business for later; saving it again changes nothing."""
+        """Save a business for later. Saving it again changes nothing."""
         row = kept.save(self, WORDS, business_id, "ysv")
         return {"business_id": business_id, "name": row["name"], "status": "saved"}
 
     @writes(example=SAVED.args, setup=(SAVED,), idempotent=True)
     def unsave_business(self, business_id: BusinessId) -> dict[str, Any]:
-        """Take a business off the saved ones. Collections keep it."""
+        """Remove a business from your saved businesses. It stays in your collections."""
         kept.unsave(self, WORDS, business_id, "list_saved_businesses")
         return {"business_id": business_id, "status": "unsaved"}
 
@@ -139,7 +144,7 @@ class Businesses(Service):
     def list_saved_businesses(
         self, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return saved businesses, the latest saved first."""
+        """List saved businesses, most recently saved first."""
         return page(kept.saved(self, WORDS), "businesses", limit, cursor, self._saved_json)
 
     def _saved_json(self, item: dict[str, Any]) -> dict[str, Any]:
@@ -155,13 +160,13 @@ class Businesses(Service):
     # -- check-ins ----------------------------------------------------------------------------
     @writes(example={"business_id": CAFE})
     def check_in(self, business_id: BusinessId) -> dict[str, Any]:
-        """Check in at a business; at most once an hour at the same one. Where you are is not verified."""
+        """Check in at a business, at most once an hour. Your location is not verified."""
         row = rules.find_place(self, WORDS, business_id)
         if rules.state(row, self.time) == "closed":
             self.fail(
                 "BUSINESS_CLOSED",
-                f"{row['name']} has closed for good.",
-                "See get_business for a new address.",
+                f"{row['name']} is permanently closed.",
+                "Call get_business to see whether it has moved.",
                 business_id=business_id,
             )
         check_ins = self.db.rows(
@@ -172,8 +177,8 @@ class Businesses(Service):
             again = iso(parse_time(last) + CHECK_IN_WAIT)
             self.fail(
                 "ALREADY_CHECKED_IN",
-                f"You checked in at {last}.",
-                f"Check in again from {again}.",
+                f"You already checked in here at {last}.",
+                f"You can check in again at {again}.",
                 next_check_in_at=again,
             )
         check_in = {"id": self.new_id("yci"), "business_id": business_id, "at": self.time}
@@ -193,13 +198,13 @@ class Businesses(Service):
     def get_check_in_history(
         self, limit: Limit = 10, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return your check-ins, newest first."""
+        """List your check-ins, newest first."""
         rows = self.db.rows("yelp_check_ins", order="at DESC, id")
         return page(rows, "check_ins", limit, cursor, self._check_in_json)
 
     @reads(example={"business_id": CAFE})
     def get_check_in_count(self, business_id: BusinessId) -> dict[str, Any]:
-        """Return how often you have checked in at a business, and when last."""
+        """Get how often you have checked in at a business, and when you last did."""
         rules.find_place(self, WORDS, business_id)
         count, last = self.db.sql(
             "SELECT count(*), max(at) FROM yelp_check_ins WHERE business_id=?", business_id

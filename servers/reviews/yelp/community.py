@@ -1,4 +1,4 @@
-"""Questions about businesses, and collections of them."""
+"""Questions about businesses, and collections of businesses."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ ASKED = Setup(
 
 
 class Community(Service):
-    """Questions, answers and collections."""
+    """Tools for questions, answers and collections."""
 
     @reads(example={"business_id": RAMEN})
     def get_questions(
         self, business_id: BusinessId, limit: Limit = 10, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return the questions about a business, newest first, each with all its answers."""
+        """List the questions about a business with all their answers, newest first."""
         rows = kept.questions(self, WORDS, business_id)
         return page(rows, "questions", limit, cursor, self._question_json)
 
@@ -69,7 +69,7 @@ class Community(Service):
 
     @writes(example=ASKED.args)
     def ask_question(self, business_id: BusinessId, question_text: QuestionText) -> dict[str, Any]:
-        """Ask the community about a business. Answers appear in get_questions."""
+        """Ask the community a question about a business. Answers appear in get_questions."""
         row = kept.ask(self, WORDS, business_id, question_text, "yqu")
         return {
             "question_id": row["id"],
@@ -86,7 +86,7 @@ class Community(Service):
         setup=(ASKED,),
     )
     def answer_question(self, question_id: QuestionId, answer_text: AnswerText) -> dict[str, Any]:
-        """Answer a question about a business; one answer each."""
+        """Answer a question about a business. You can give one answer to each question."""
         row = kept.reply(self, WORDS, question_id, answer_text, "yan")
         return {
             "question_id": question_id,
@@ -101,7 +101,7 @@ class Community(Service):
     def create_collection(
         self, name: ListName, description: ListText | None = None
     ) -> dict[str, Any]:
-        """Start an empty collection of businesses."""
+        """Create an empty collection of businesses."""
         row = kept.new_list(self, WORDS, name, description, "ycl", "COLLECTION_EXISTS")
         return {
             "collection_id": row["id"],
@@ -112,7 +112,7 @@ class Community(Service):
 
     @reads()
     def list_collections(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
-        """Return your collections, newest first, with how many businesses each holds."""
+        """List your collections and their business counts, newest first."""
         return page(kept.lists(self, WORDS), "collections", limit, cursor, self._collection_json)
 
     def _collection_json(self, row: dict[str, Any]) -> dict[str, Any]:
@@ -126,7 +126,7 @@ class Community(Service):
 
     @reads(example={"collection_id": seeded("ycl", "first")})
     def get_collection(self, collection_id: CollectionId) -> dict[str, Any]:
-        """Return a collection with its businesses, oldest entry first, and your notes."""
+        """Get a collection with its businesses and your notes, in the order they were added."""
         row = kept.find_list(self, WORDS, collection_id)
         items = kept.items(self, WORDS, collection_id)
         businesses = [self._item_json(item) for item in items]
@@ -149,7 +149,7 @@ class Community(Service):
     def add_to_collection(
         self, collection_id: CollectionId, business_id: BusinessId, note: Remark | None = None
     ) -> dict[str, Any]:
-        """Put a business into a collection; when it is there already, only a new note is kept."""
+        """Add a business to a collection. If it is already there, only a new note is saved."""
         item = kept.item(self, WORDS, collection_id, business_id)
         if item is None:
             kept.put(self, WORDS, collection_id, business_id, note, "yit")
@@ -169,6 +169,6 @@ class Community(Service):
     def remove_from_collection(
         self, collection_id: CollectionId, business_id: BusinessId
     ) -> dict[str, Any]:
-        """Take a business out of a collection, with its note."""
+        """Remove a business and its note from a collection."""
         kept.take(self, WORDS, collection_id, business_id, "NOT_IN_COLLECTION")
         return {"collection_id": collection_id, "business_id": business_id, "status": "removed"}

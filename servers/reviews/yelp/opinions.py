@@ -1,4 +1,4 @@
-"""Reviews, and the profile of who writes them."""
+"""Reviews, and the profile of the user who writes them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from servers.reviews.yelp._model import WORDS, review_json
 
 Order = Annotated[
     Literal["newest", "oldest", "highest", "lowest", "most_helpful"],
-    Field(description="Which come first; text words rank by match."),
+    Field(description="Order of the reviews; ignored if text_contains is given."),
 ]
 Doubted = Annotated[bool, Field(description="Show the reviews that are not recommended instead.")]
 
@@ -30,7 +30,7 @@ WRITTEN = Setup(
 
 
 class Opinions(Service):
-    """What users think of businesses."""
+    """Tools for reviews and the profile."""
 
     @reads(example={"business_id": PHO, "sort_by": "lowest"})
     def get_reviews_for_business(
@@ -42,21 +42,21 @@ class Opinions(Service):
         not_recommended: Doubted = False,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Return the recommended reviews of a business with stars, text, dates and useful votes."""
+        """List the recommended reviews of a business with stars, text, dates and useful votes."""
         where = "recommended=0" if not_recommended else "recommended=1"
         rows = reviews.reviews_of(self, WORDS, business_id, sort_by, text_contains, where)
         return page(rows, "reviews", max_results, cursor, lambda row: review_json(self, row))
 
     @reads(example={"review_id": seeded("yrv", "mine-afuri")})
     def get_review_details(self, review_id: ReviewId) -> dict[str, Any]:
-        """Return one review in full, with the reply of the business and whether it is recommended."""
+        """Get one review in full, with the business's reply and whether it is recommended."""
         return review_json(self, reviews.find_review(self, WORDS, review_id))
 
     @reads()
     def get_my_yelp_reviews(
         self, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return the reviews that you wrote, newest first, each with the name of its business."""
+        """List your own reviews with the names of their businesses, newest first."""
         return page(
             reviews.own_reviews(self, WORDS), "reviews", limit, cursor, self._own_review_json
         )
@@ -69,7 +69,7 @@ class Opinions(Service):
     def compose_review(
         self, business_id: BusinessId, rating: Rating, text: Body, photos: Photos | None = None
     ) -> dict[str, Any]:
-        """Publish your review of a business, one per business; it counts at once."""
+        """Publish your review of a business. You can write one review for each business."""
         row = reviews.write_review(self, WORDS, business_id, rating, text, photos, recommended=True)
         return {
             "review_id": row["id"],
@@ -89,23 +89,23 @@ class Opinions(Service):
         text: Body | None = None,
         photos: Photos | None = None,
     ) -> dict[str, Any]:
-        """Change stars, text or photos of a review of your own and return it."""
+        """Change the rating, text or photos of your own review and return it."""
         return review_json(self, reviews.rewrite(self, WORDS, review_id, rating, text, photos))
 
     @writes(example={"review_id": "${review.review_id}"}, setup=(WRITTEN,), destructive=True)
     def remove_review(self, review_id: ReviewId) -> dict[str, Any]:
-        """Delete a review of your own. The business may then be reviewed anew."""
+        """Delete your own review. You can then review the business again."""
         row = reviews.erase(self, WORDS, review_id)
         return {"review_id": review_id, "business_id": row["business_id"], "status": "removed"}
 
     @writes(example={"review_id": seeded("yrv", "afuri-0")}, idempotent=True)
     def mark_review_useful(self, review_id: ReviewId) -> dict[str, Any]:
-        """Say that a review by somebody else is useful; a second time adds nothing."""
+        """Mark someone else's review as useful. Marking it again changes nothing."""
         return {"review_id": review_id, "helpful_count": reviews.vote(self, WORDS, review_id)}
 
     @reads()
     def get_yelp_profile(self) -> dict[str, Any]:
-        """Return your account: name, email, the name shown under reviews, home city, and what you have contributed."""
+        """Get your name, email, display name, home city and contribution counts."""
         me = rules.me(self, WORDS)
         home = rules.town(self, me)
         return {
@@ -120,5 +120,5 @@ class Opinions(Service):
         }
 
     def _count(self, rows: str) -> int:
-        """Return how many rows there are; `rows` is a table and maybe a condition."""
+        """Return the number of rows; `rows` is a table with an optional condition."""
         return self.db.sql(f"SELECT count(*) FROM {rows}")[0][0]

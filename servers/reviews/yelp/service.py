@@ -1,4 +1,4 @@
-"""The Yelp provider, assembled from its topics."""
+"""The Yelp service, put together from its topics."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from servers.reviews.yelp.opinions import Opinions
 
 
 class Yelp(Businesses, Opinions, Community):
-    """Local businesses, what people say of them, collections and check-ins."""
+    """Local businesses, reviews of them, collections and check-ins."""
 
     name = "yelp"
     title = "Yelp"

@@ -1,4 +1,4 @@
-"""What The Weather Channel's topics share: tables, words, places by name, the account's units."""
+"""What The Weather Channel's topics share: tables, words, place look-up, the account's units."""
 
 from __future__ import annotations
 
@@ -60,12 +60,12 @@ WORDS: dict[str, str] = {
 
 
 def find_place(service: Service, location: str) -> Place:
-    """Return the one place that a text means; see `rules.place_of` for errors."""
+    """Return the one place that a text names; see `rules.place_of` for errors."""
     return rules.place_of(service, PLACES, location, "search_location", "location_id")
 
 
 def place_json(place: Place) -> dict[str, Any]:
-    """Return a place as replies name it."""
+    """Return the fields by which replies identify a place."""
     return {"location_id": place.id, "name": place.name, "state": place.state}
 
 

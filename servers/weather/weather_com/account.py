@@ -23,17 +23,17 @@ from servers.weather.weather_com._model import (
 )
 
 Temperature = Annotated[
-    Literal["fahrenheit", "celsius"], Field(description="Unit of temperatures.")
+    Literal["fahrenheit", "celsius"], Field(description="Unit for temperatures.")
 ]
-Wind = Annotated[Literal["mph", "kmh", "ms", "knots"], Field(description="Unit of wind speeds.")]
-Precipitation = Annotated[Literal["inches", "mm"], Field(description="Unit of precipitation.")]
-Distance = Annotated[Literal["miles", "km"], Field(description="Unit of visibility.")]
+Wind = Annotated[Literal["mph", "kmh", "ms", "knots"], Field(description="Unit for wind speeds.")]
+Precipitation = Annotated[Literal["inches", "mm"], Field(description="Unit for precipitation.")]
+Distance = Annotated[Literal["miles", "km"], Field(description="Unit for visibility.")]
 
 _SAVED = account.Saved(
     table=SAVED,
     prefix="saved",
-    exists="There is already a saved location '{label}'.",
-    missing="There is no saved location '{label}'.",
+    exists="There is already a saved location called '{label}'.",
+    missing="There is no saved location called '{label}'.",
     list_tool="get_saved_locations",
     remove_tool="remove_saved_location",
 )
@@ -41,14 +41,14 @@ _DESERT = {"label": "Desert trip", "location": "Phoenix"}
 
 
 class Account(Service):
-    """What the person has set and saved."""
+    """Tools for the user's settings and saved locations."""
 
     def _saved(self) -> list[dict[str, Any]]:
         return self.db.rows(SAVED, order="created, id")
 
     @reads(example={})
     def get_weather_preferences(self) -> dict[str, Any]:
-        """Return the account's default location, saved locations, units and time zone."""
+        """Get the account's default location, saved locations, units and time zone."""
         profile = account.profile(self.db, PROFILE)
         default = rules.by_id(self.db, PLACES, profile["default_location"])
         saved_locations = []
@@ -65,7 +65,7 @@ class Account(Service):
 
     @writes(example={"location": "Hood River"}, idempotent=True)
     def set_default_location(self, location: Location) -> dict[str, Any]:
-        """Make a location the account's default. Returns it."""
+        """Set the account's default location and return it."""
         place = find_place(self, location)
         profile = account.profile(self.db, PROFILE)
         self.db.update(PROFILE, profile["id"], default_location=place.id)
@@ -79,19 +79,22 @@ class Account(Service):
         precipitation: Precipitation | None = None,
         distance: Distance | None = None,
     ) -> dict[str, Any]:
-        """Change the units of every later reading; what is left out stays. Returns all units as they are now."""
+        """Change the units that all tools use and return the new settings.
+
+        Units that are left out stay as they are.
+        """
         given = {
             "temperature": temperature,
             "wind": wind,
             "precipitation": precipitation,
             "distance": distance,
         }
-        account.set_units(self, PROFILE, "No unit was given.", given)
+        account.set_units(self, PROFILE, "No units were given.", given)
         return {"units": unit_words(self), "status": "updated"}
 
     @reads(example={})
     def get_saved_locations(self) -> dict[str, Any]:
-        """Return the saved locations, oldest first, each with its label and latest temperature and condition."""
+        """List saved locations with their latest temperature and condition, oldest first."""
         words = unit_words(self)
         to = converter(words)
         rows = []
@@ -111,7 +114,7 @@ class Account(Service):
 
     @writes(example=_DESERT)
     def add_saved_location(self, label: Label, location: Location) -> dict[str, Any]:
-        """Save a location under a label of one's own; each label exists once. Returns label and location."""
+        """Save a location under a new label. Returns the label and the location."""
         place = find_place(self, location)
         stored_label = account.save(self, _SAVED, label, place)
         return {"label": stored_label, "location": place_json(place), "status": "saved"}
@@ -122,5 +125,5 @@ class Account(Service):
         destructive=True,
     )
     def remove_saved_location(self, label: Label) -> dict[str, Any]:
-        """Remove the saved location with a label; upper and lower case are the same."""
+        """Remove the saved location with this label. Case does not matter."""
         return {"label": account.remove(self, _SAVED, label), "status": "removed"}

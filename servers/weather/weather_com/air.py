@@ -57,11 +57,14 @@ AirHours = Annotated[
 
 
 class AirAndSun(Service):
-    """What is in the air, and how strong the sun is."""
+    """Tools for the air and the sun."""
 
     @reads(example={"location": "Phoenix"})
     def get_uv_index(self, location: Location) -> dict[str, Any]:
-        """Return the UV index now and today's peak, its WHO category, and minutes in which fair skin burns (null when it does not)."""
+        """Get the current UV index, its WHO category and today's peak.
+
+        The safe_exposure_minutes are how long fair skin takes to burn, or null if it does not.
+        """
         place = find_place(self, location)
         hour = stations.observe(self.db, place, self.now)
         index = d.uv_index(place.elevation(self.now), hour.cloud)
@@ -82,7 +85,10 @@ class AirAndSun(Service):
 
     @reads(example={"location": "Phoenix"})
     def get_air_quality(self, location: Location) -> dict[str, Any]:
-        """Return the US EPA air quality index (0 to 500) of the last hour and its pollutants: pm25, pm10 (µg/m³), ozone, no2 (ppb)."""
+        """Get the US EPA air quality index (0 to 500) and pollutants of the last hour.
+
+        The units are µg/m³ for pm25 and pm10, and ppb for ozone and no2.
+        """
         place = find_place(self, location)
         hour = stations.observe(self.db, place, self.now)
         air = d.air(hour.pm25, place.elevation(hour.at), hour.cloud, hour.wind)
@@ -101,7 +107,7 @@ class AirAndSun(Service):
 
     @reads(example={"location": "Phoenix", "hours": 12})
     def get_air_quality_forecast(self, location: Location, hours: AirHours = 24) -> dict[str, Any]:
-        """Return the expected US EPA air quality index for each of the next hours (at most 72; local times)."""
+        """Forecast the US EPA air quality index for each of the next 1 to 72 hours (local time)."""
         rules.check_horizon(self, "INVALID_HOURS", "hours", hours, AIR_HOURS)
         place = find_place(self, location)
         issue = stations.issued(self.now)
@@ -121,7 +127,10 @@ class AirAndSun(Service):
 
     @reads(example={"location": "Portland, Oregon"})
     def get_pollen_count(self, location: Location) -> dict[str, Any]:
-        """Return today's tree, grass and ragweed pollen: grains per m³ and the National Allergy Bureau's level, with the overall risk."""
+        """Get today's tree, grass and ragweed pollen counts and the overall risk.
+
+        Counts are grains per m³; levels are those of the National Allergy Bureau.
+        """
         place = find_place(self, location)
         today = place.local(self.now).date()
         noon = sum(place.day(today)) // 2

@@ -24,7 +24,7 @@ from servers.weather.weather_com._model import (
 )
 
 HISTORY_DAYS = 40
-# Each intensity ends below this many millimetres an hour.
+# Each intensity, from 0 on, holds below this many millimetres per hour.
 _RADAR = (
     (0.1, "No precipitation"),
     (0.5, "Very light precipitation"),
@@ -45,7 +45,7 @@ Query = Annotated[
 Several = Annotated[
     list[Location], Field(min_length=1, max_length=5, description="One to five locations.")
 ]
-AlertId = Annotated[str, Field(description="alert_id as get_alerts gives it.")]
+AlertId = Annotated[str, Field(description="alert_id, from get_alerts.")]
 
 
 def _location_json(place: Place) -> dict[str, Any]:
@@ -64,36 +64,51 @@ def _alert_json(place: Place, alert: dict[str, Any]) -> dict[str, Any]:
 
 
 class Conditions(Service):
-    """Places and what the weather is or was there."""
+    """Tools for places and their weather now and in the past."""
 
     @reads(example={"query": "Portland"})
     def search_location(self, query: Query) -> dict[str, Any]:
-        """Find locations by name. Returns all matches (maybe none) with location_id, state and coordinates, larger cities first."""
+        """Find locations by name, larger cities first.
+
+        Each match has its location_id, state, country and coordinates; there may be none.
+        """
         locations = [_location_json(place) for place in rules.search(self.db, PLACES, query)]
         return {"locations": locations, "total": len(locations)}
 
     @reads(example={"location_name": "Portland, Oregon"})
     def get_location(self, location_name: Location) -> dict[str, Any]:
-        """Return one location's id, numeric index, state, country, coordinates and time zone. A name that several share is refused."""
+        """Get a location's id, numeric index, state, country, coordinates and time zone.
+
+        A name that several locations share is refused.
+        """
         place = find_place(self, location_name)
         number = self.db.sql(f"SELECT number FROM {PLACES} WHERE id=?", place.id)[0][0]
         return _location_json(place) | {"numeric_index": number, "timezone": place.timezone}
 
     @reads(example={"location": "Portland, Oregon"})
     def get_current_weather(self, location: Location) -> dict[str, Any]:
-        """Return the latest hourly observation (observed_at, local time) in the account's units, named in the reply; humidity in %."""
+        """Get the latest hourly observation, in the account's units, which the reply names.
+
+        The time observed_at is local; humidity is in percent.
+        """
         return current_json(self, find_place(self, location))
 
     @reads(example={"locations": ["Portland, Oregon", "Hood River"]})
     def compare_locations(self, locations: Several) -> dict[str, Any]:
-        """Return the latest observation of one to five locations, in the order asked and in the account's units."""
+        """Get the latest observations of one to five locations, in the order given.
+
+        Values are in the account's units.
+        """
         return {"locations": [current_json(self, find_place(self, text)) for text in locations]}
 
     @reads(example={"location": "Portland, Oregon", "date": "2026-03-10"})
     def get_historical_weather(self, location: Location, date: Date) -> dict[str, Any]:
-        """Return a past day's high, low, precipitation, mean humidity (percent) and mean wind; yesterday back to 40 days ago."""
+        """Get a past day's high, low, precipitation, mean humidity (percent) and mean wind.
+
+        The date can be from 40 days ago to yesterday.
+        """
         place = find_place(self, location)
-        unknown = f"There is no record of {date} for {place.name}."
+        unknown = f"There are no records of {date} for {place.name}."
         when = rules.past_date(self, place, date, HISTORY_DAYS, unknown, "get_daily_forecast")
         day = stations.past_day(self.db, place, when)
         words = unit_words(self)
@@ -112,7 +127,7 @@ class Conditions(Service):
 
     @reads(example={"location": "Chicago"})
     def get_alerts(self, location: Location) -> dict[str, Any]:
-        """Return official weather alerts that are active or upcoming at a location, by start time (local); often none."""
+        """List the active and upcoming weather alerts for a location, by start (local time)."""
         place = find_place(self, location)
         rows = rules.alerts(self.db, ALERTS, place.city, self.time)
         alerts = [_alert_json(place, row) for row in rows]
@@ -120,7 +135,7 @@ class Conditions(Service):
 
     @reads(example={"location": "Chicago", "alert_id": seeded("alert", "chicago_storm")})
     def get_alert_details(self, location: Location, alert_id: AlertId) -> dict[str, Any]:
-        """Return one active or upcoming alert of a location with its instructions and time of issue (local)."""
+        """Get an active or upcoming alert with its instructions and time of issue (local time)."""
         place = find_place(self, location)
         for alert in rules.alerts(self.db, ALERTS, place.city, self.time):
             if alert["id"] == alert_id:
@@ -131,13 +146,17 @@ class Conditions(Service):
                 return {"location": place_json(place), "alert": details}
         self.fail(
             "ALERT_NOT_FOUND",
-            f"{place.name} has no alert '{alert_id}'.",
-            "Call get_alerts for the alerts of this location.",
+            f"There is no active or upcoming alert with the ID '{alert_id}' for {place.name}.",
+            "Call get_alerts to see the alerts for this location.",
         )
 
     @reads(example={"location": "Portland, Oregon"})
     def get_precipitation_radar(self, location: Location) -> dict[str, Any]:
-        """Return the latest radar sweep (every 10 minutes, local time): intensity 0 (none) to 5 (extreme) and the area covered (%)."""
+        """Get the latest radar sweep; there is one every 10 minutes.
+
+        The radar_intensity goes from 0 (none) to 5 (extreme); coverage_pct is the percentage of
+        the area with precipitation.
+        """
         place = find_place(self, location)
         hour = stations.observe(self.db, place, self.now)
         level = next(n for n, (end, _) in enumerate(_RADAR) if hour.rain < end)

@@ -22,7 +22,7 @@ DAYS = 10
 
 
 class _Comfort(NamedTuple):
-    """Between which temperatures (°C) an activity is comfortable, and up to which wind (m/s)."""
+    """The temperatures (°C) and the highest wind (m/s) at which an activity is comfortable."""
 
     low: float
     high: float
@@ -49,18 +49,18 @@ Hours = Annotated[
 Days = Annotated[
     int,
     Field(
-        description="How many days, 1 to 10, today included.",
+        description="How many days, 1 to 10, including today.",
         json_schema_extra={"minimum": 1, "maximum": DAYS},
     ),
 ]
 Activity = Annotated[
     Literal["running", "cycling", "golf", "bbq", "fishing", "skiing", "hiking", "stargazing"],
-    Field(description="What is planned outdoors."),
+    Field(description="The activity that is planned."),
 ]
 
 
 class Forecasts(Service):
-    """What the weather will be. New forecasts are issued at 00, 06, 12 and 18 UTC."""
+    """Tools for forecasts. New ones are issued at 00, 06, 12 and 18 UTC."""
 
     def _coming(self, place: Place, count: int) -> list[Outlook]:
         first = (self.now // HOUR + 1) * HOUR
@@ -68,7 +68,10 @@ class Forecasts(Service):
 
     @reads(example={"location": "Portland, Oregon", "hours": 6})
     def get_hourly_forecast(self, location: Location, hours: Hours = HOURS) -> dict[str, Any]:
-        """Return the forecast of each of the next hours (at most 48) in the account's units; times are local, chance and humidity in %."""
+        """Get the forecast for each of the next 1 to 48 hours, in the account's units.
+
+        Times are local; humidity and the chance of precipitation are in percent.
+        """
         rules.check_horizon(self, "INVALID_HOURS", "hours", hours, HOURS)
         place = find_place(self, location)
         words = unit_words(self)
@@ -95,9 +98,10 @@ class Forecasts(Service):
 
     @reads(example={"location": "Hood River", "days": 5})
     def get_daily_forecast(self, location: Location, days: Days = DAYS) -> dict[str, Any]:
-        """Return the forecast for today and the next days (at most 10): conditions, low and high, precipitation, sunrise and sunset.
+        """Get the forecast for today and the following days, 10 days at most.
 
-        Units are the account's, times and dates local, the chance in percent.
+        Each day has conditions, low, high, precipitation, wind, sunrise and sunset. Values are in
+        the account's units, the chance of precipitation in percent; dates and times are local.
         """
         rules.check_horizon(self, "INVALID_DAYS", "days", days, DAYS)
         place = find_place(self, location)
@@ -130,7 +134,10 @@ class Forecasts(Service):
 
     @reads(example={"location": "Hood River", "activity": "hiking"})
     def get_activity_forecast(self, location: Location, activity: Activity) -> dict[str, Any]:
-        """Score from 1 (poor) to 10 (ideal) how the next 12 hours suit an activity: its daylight hours, for stargazing its dark ones."""
+        """Score how well the next 12 hours suit an activity, from 1 (poor) to 10 (ideal).
+
+        Only daylight counts; for stargazing, only darkness.
+        """
         place = find_place(self, location)
         words = unit_words(self)
         to = converter(words)

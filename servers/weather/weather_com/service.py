@@ -11,7 +11,7 @@ from servers.weather.weather_com.forecasts import Forecasts
 
 
 class WeatherCom(Conditions, Forecasts, AirAndSun, Account):
-    """Forecasts of 48 hours and 10 days, history of 40 days, air quality, pollen, radar and activity scores."""
+    """Forecasts for 48 hours and 10 days, 40 days of history, air quality, pollen and radar."""
 
     name = "weather_com"
     title = "The Weather Channel"

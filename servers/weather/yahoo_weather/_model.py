@@ -1,4 +1,4 @@
-"""What Yahoo Weather's topics share: tables, words, places by name, the profile's units."""
+"""What Yahoo Weather's topics share: tables, words, place look-up, the profile's units."""
 
 from __future__ import annotations
 
@@ -64,12 +64,12 @@ WORDS: dict[str, str] = {
 
 
 def find_place(service: Service, location: str) -> Place:
-    """Return the one place that a text means; see `rules.place_of` for errors."""
+    """Return the one place that a text names; see `rules.place_of` for errors."""
     return rules.place_of(service, PLACES, location, "resolve_location", "woeid")
 
 
 def place_json(place: Place) -> dict[str, Any]:
-    """Return a place as replies name it."""
+    """Return the fields by which replies identify a place."""
     return {"woeid": place.id, "name": place.name, "state": place.state}
 
 
@@ -106,7 +106,7 @@ def date_of(service: Service, place: Place, text: str | None) -> date:
     if abs((when - today).days) > 366:
         service.fail(
             "DATE_NOT_FOUND",
-            f"{text} is more than a year away.",
-            f"Ask for a date within a year of {today}.",
+            f"{text} is more than a year from today.",
+            f"Choose a date within a year of {today}.",
         )
     return when

@@ -22,19 +22,19 @@ from servers.weather.yahoo_weather._model import (
     unit_words,
 )
 
-Temperature = Annotated[Literal["F", "C"], Field(description="Unit of temperatures.")]
-Wind = Annotated[Literal["mph", "km/h", "m/s", "kt"], Field(description="Unit of wind speeds.")]
+Temperature = Annotated[Literal["F", "C"], Field(description="Unit for temperatures.")]
+Wind = Annotated[Literal["mph", "km/h", "m/s", "kt"], Field(description="Unit for wind speeds.")]
 Precipitation = Annotated[
     Literal["in", "mm"],
-    Field(description="Unit of precipitation; pressure follows it (inHg or hPa)."),
+    Field(description="Unit for precipitation; pressure then uses inHg or hPa."),
 ]
-Distance = Annotated[Literal["mi", "km"], Field(description="Unit of visibility.")]
+Distance = Annotated[Literal["mi", "km"], Field(description="Unit for visibility.")]
 
 _SAVED = account.Saved(
     table=BOOKMARKS,
     prefix="bookmark",
-    exists="A bookmark '{label}' exists.",
-    missing="There is no bookmark '{label}'.",
+    exists="There is already a bookmark called '{label}'.",
+    missing="There is no bookmark called '{label}'.",
     list_tool="get_bookmarked_locations",
     remove_tool="unbookmark_location",
 )
@@ -42,14 +42,14 @@ _DESERT = {"label": "Desert trip", "location": "Phoenix"}
 
 
 class Account(Service):
-    """What the person has set and bookmarked."""
+    """Tools for the user's settings and bookmarks."""
 
     def _bookmarks(self) -> list[dict[str, Any]]:
         return self.db.rows(BOOKMARKS, order="label COLLATE NOCASE")
 
     @reads(example={})
     def get_weather_profile(self) -> dict[str, Any]:
-        """Return the profile's home location, bookmarks, units and time zone."""
+        """Get the profile's home location, bookmarks, units and time zone."""
         profile = account.profile(self.db, PROFILE)
         home = rules.by_id(self.db, PLACES, profile["home_location"])
         bookmarks = []
@@ -66,7 +66,7 @@ class Account(Service):
 
     @writes(example={"location": "Hood River"}, idempotent=True)
     def set_home_location(self, location: Location) -> dict[str, Any]:
-        """Make a location the profile's home. Returns it."""
+        """Set the profile's home location and return it."""
         place = find_place(self, location)
         profile = account.profile(self.db, PROFILE)
         self.db.update(PROFILE, profile["id"], home_location=place.id)
@@ -80,19 +80,22 @@ class Account(Service):
         precipitation: Precipitation | None = None,
         distance: Distance | None = None,
     ) -> dict[str, Any]:
-        """Change the units of every later reading; what is left out stays. Returns all units as they are now."""
+        """Change the units that all tools use and return the new settings.
+
+        Units that are left out stay as they are.
+        """
         given = {
             "temperature": temperature,
             "wind": wind,
             "precipitation": precipitation,
             "distance": distance,
         }
-        account.set_units(self, PROFILE, "Nothing to configure.", given)
+        account.set_units(self, PROFILE, "There is nothing to configure.", given)
         return {"units": unit_words(self), "status": "ok"}
 
     @reads(example={})
     def get_bookmarked_locations(self) -> dict[str, Any]:
-        """Return the bookmarks by label, each with its place and latest temperature and condition."""
+        """List bookmarks by label, with their latest temperature and condition."""
         words = unit_words(self)
         to = converter(words)
         rows = []
@@ -112,7 +115,7 @@ class Account(Service):
 
     @writes(example=_DESERT)
     def bookmark_location(self, label: Label, location: Location) -> dict[str, Any]:
-        """Bookmark a location under a label; each label exists once. Returns label and place."""
+        """Bookmark a location under a new label. Returns the label and the place."""
         place = find_place(self, location)
         stored_label = account.save(self, _SAVED, label, place)
         return {"label": stored_label, "place": place_json(place), "status": "bookmarked"}
@@ -123,5 +126,5 @@ class Account(Service):
         destructive=True,
     )
     def unbookmark_location(self, label: Label) -> dict[str, Any]:
-        """Remove the bookmark with a label; upper and lower case are the same."""
+        """Remove the bookmark with this label. Case does not matter."""
         return {"label": account.remove(self, _SAVED, label), "status": "removed"}

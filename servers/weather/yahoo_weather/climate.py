@@ -1,9 +1,9 @@
-"""Yahoo Weather: what is usual here, and how today compares; also the converter of temperatures."""
+"""Yahoo Weather: climate averages, how today compares, and a temperature converter."""
 
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field
 
@@ -14,7 +14,13 @@ from servers.weather._physics import monthly, normal_temp
 from servers.weather._rules import Location, Place
 from servers.weather.yahoo_weather._model import converter, find_place, place_json, unit_words
 
-_MONTHS = (
+_WARMTH = ((30, "Hot"), (22, "Warm"), (12, "Mild"), (4, "Cool"), (-math.inf, "Cold"))
+"""Words for a month, each from a daily high (°C) on."""
+
+_WETNESS = ((12, "wet"), (7, "changeable"), (0, "mostly dry"))
+"""Words for a month, each from a number of wet days on."""
+
+_MonthName = Literal[
     "january",
     "february",
     "march",
@@ -27,35 +33,15 @@ _MONTHS = (
     "october",
     "november",
     "december",
-)
-_WARMTH = ((30, "Hot"), (22, "Warm"), (12, "Mild"), (4, "Cool"), (-math.inf, "Cold"))
-"""Words for a month by its daily high (°C), from which each holds."""
-
-_WETNESS = ((12, "wet"), (7, "changeable"), (0, "mostly dry"))
-"""Words for a month by its wet days, from which each holds."""
-
-Month = Annotated[
-    Literal[
-        "january",
-        "february",
-        "march",
-        "april",
-        "may",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
-    ],
-    Field(description="Month; this month when left out."),
 ]
+_MONTHS: tuple[str, ...] = get_args(_MonthName)
+
+Month = Annotated[_MonthName, Field(description="Month; defaults to the current month.")]
 Degrees = Annotated[
     float, Field(ge=-1000, le=100_000, allow_inf_nan=False, description="Temperature to convert.")
 ]
 Scale = Annotated[
-    Literal["F", "C"], Field(description="Unit of the value; the answer is in the other one.")
+    Literal["F", "C"], Field(description="Unit of the value; the result is in the other unit.")
 ]
 
 
@@ -69,7 +55,7 @@ def _way(difference: float) -> str:
 
 
 class Climate(Service):
-    """Monthly normals and comparisons with them."""
+    """Tools for monthly averages and comparisons with them."""
 
     def _climate(self, place: Place) -> dict[str, Any]:
         return self.db.get("weather_cities", place.city) or {}
@@ -78,7 +64,10 @@ class Climate(Service):
     def get_historical_average(
         self, location: Location, month: Month | None = None
     ) -> dict[str, Any]:
-        """Return the long-term averages of a month: daily high and low, monthly precipitation (profile's units), humidity (percent)."""
+        """Get the long-term averages of a month, in the profile's units.
+
+        They are the daily high and low, the precipitation of the month, and humidity in percent.
+        """
         place = find_place(self, location)
         words = unit_words(self)
         number = place.local(self.now).month - 1 if month is None else _MONTHS.index(month)
@@ -102,7 +91,10 @@ class Climate(Service):
 
     @reads(example={"location": "Chicago"})
     def compare_to_historical(self, location: Location) -> dict[str, Any]:
-        """Compare the latest observation with what is usual at this time of year and day; deviations in the profile's unit and %."""
+        """Compare the latest observation with the average for this time of year and day.
+
+        The temperature deviation is in the profile's unit, that of humidity in percent.
+        """
         place = find_place(self, location)
         words = unit_words(self)
         hour = stations.observe(self.db, place, self.now)
@@ -128,13 +120,16 @@ class Climate(Service):
 
     @reads(example={"value": 50.0, "from_unit": "F"})
     def convert_temperature(self, value: Degrees, from_unit: Scale) -> dict[str, Any]:
-        """Convert a temperature from Fahrenheit to Celsius or back, to two decimals. Nothing is colder than absolute zero (-273.15 °C)."""
+        """Convert a temperature between Fahrenheit and Celsius, to two decimals.
+
+        Temperatures below absolute zero (-273.15 °C) are refused.
+        """
         cold = d.celsius(value) if from_unit == "F" else value
         if cold < -273.15 - 1e-9:
             self.fail(
                 self.codes.invalid,
                 f"{value} {from_unit} is below absolute zero.",
-                "Give a value from -459.67 F or -273.15 C on.",
+                "Give a value of at least -459.67 F or -273.15 C.",
             )
         converted = d.celsius(value) if from_unit == "F" else d.fahrenheit(value)
         return {

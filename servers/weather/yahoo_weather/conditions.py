@@ -55,18 +55,21 @@ Hours = Annotated[
 Days = Annotated[
     int,
     Field(
-        description="How many days, 1 to 5, today included.",
+        description="How many days, 1 to 5, including today.",
         json_schema_extra={"minimum": 1, "maximum": DAYS},
     ),
 ]
 
 
 class Conditions(Service):
-    """Places and the weather there. New outlooks are issued at 03, 09, 15 and 21 UTC."""
+    """Tools for places and their weather. New outlooks are issued at 03, 09, 15 and 21 UTC."""
 
     @reads(example={"query": "Portland"})
     def resolve_location(self, query: Query) -> dict[str, Any]:
-        """Resolve a name to places: every match with woeid, state, country and coordinates, by name and state; none is an empty list."""
+        """Find all places that match a name, sorted by name and state.
+
+        Each has its woeid, state, country and coordinates; there may be none.
+        """
         matches = rules.search(self.db, PLACES, query)
         matches.sort(key=lambda place: (place.name, place.state))
         places = [
@@ -77,17 +80,26 @@ class Conditions(Service):
 
     @reads(example={"location": "Portland, Oregon"})
     def get_current_observation(self, location: Location) -> dict[str, Any]:
-        """Return the latest hourly observation (local time) in the profile's units, which the reply names; wind direction is in degrees."""
+        """Get the latest hourly observation, in the profile's units, which the reply names.
+
+        The time observed_at is local; the wind direction is in degrees.
+        """
         return current_json(self, find_place(self, location))
 
     @reads(example={"locations": ["Portland, Oregon", "Seattle"]})
     def compare_weather(self, locations: Several) -> dict[str, Any]:
-        """Return the latest observation of one to three locations, in the order asked and in the profile's units."""
+        """Get the latest observations of one to three locations, in the order given.
+
+        Values are in the profile's units.
+        """
         return {"places": [current_json(self, find_place(self, text)) for text in locations]}
 
     @reads(example={"location": "Portland, Oregon", "hours": 6})
     def get_hourly_outlook(self, location: Location, hours: Hours = HOURS) -> dict[str, Any]:
-        """Return the outlook for each of the next hours (at most 12) in the profile's units; times are local, chance and humidity in %."""
+        """Get the outlook for each of the next 1 to 12 hours, in the profile's units.
+
+        Times are local; humidity and the chance of precipitation are in percent.
+        """
         rules.check_horizon(self, "INVALID_HOURS", "hours", hours, HOURS)
         place = find_place(self, location)
         words = unit_words(self)
@@ -116,7 +128,10 @@ class Conditions(Service):
 
     @reads(example={"location": "Chicago", "days": 5})
     def get_5day_forecast(self, location: Location, days: Days = DAYS) -> dict[str, Any]:
-        """Return the forecast for today and up to four more days (local dates) in the profile's units; chance of rain or snow in %."""
+        """Get the forecast for today and up to four more days, in the profile's units.
+
+        Dates are local; the chance of precipitation is in percent.
+        """
         rules.check_horizon(self, "INVALID_DAYS", "days", days, DAYS)
         place = find_place(self, location)
         words = unit_words(self)
@@ -143,9 +158,12 @@ class Conditions(Service):
 
     @reads(example={"location": "Portland, Oregon", "date": "2026-03-10"})
     def get_past_weather(self, location: Location, date: Date) -> dict[str, Any]:
-        """Return a past day's condition, high, low and precipitation in the profile's units; yesterday back to 30 days ago, local dates."""
+        """Get a past day's condition, high, low and precipitation, in the profile's units.
+
+        The local date can be from 30 days ago to yesterday.
+        """
         place = find_place(self, location)
-        unknown = f"No observations of {date} are kept for {place.name}."
+        unknown = f"There are no observations of {date} for {place.name}."
         when = rules.past_date(self, place, date, HISTORY_DAYS, unknown, "get_5day_forecast")
         day = stations.past_day(self.db, place, when)
         words = unit_words(self)
@@ -162,7 +180,7 @@ class Conditions(Service):
 
     @reads(example={"location": "Chicago"})
     def get_weather_alerts(self, location: Location) -> dict[str, Any]:
-        """Return official alerts that are active or upcoming at a location, whole, by start time (local); often none."""
+        """List the active and upcoming alerts for a location in full, by start (local time)."""
         place = find_place(self, location)
         alerts = [
             {
@@ -180,7 +198,10 @@ class Conditions(Service):
 
     @reads(example={"location": "Hood River"})
     def get_wind_details(self, location: Location) -> dict[str, Any]:
-        """Return the last hour's mean wind, gust (profile's unit), direction (degrees and compass) and force on the Beaufort scale."""
+        """Get the last hour's mean wind, gust, direction and force on the Beaufort scale.
+
+        Speeds are in the profile's unit; the direction is in degrees and as a compass point.
+        """
         place = find_place(self, location)
         words = unit_words(self)
         hour = stations.observe(self.db, place, self.now)
@@ -199,7 +220,10 @@ class Conditions(Service):
 
     @reads(example={"location": "Portland, Oregon"})
     def get_pressure_trend(self, location: Location) -> dict[str, Any]:
-        """Return sea-level pressure and its change over three hours (inHg if precipitation is in inches, else hPa) and what it implies."""
+        """Get the sea-level pressure, its change over three hours, and what that implies.
+
+        Values are in inHg if the profile measures precipitation in inches, else in hPa.
+        """
         place = find_place(self, location)
         words = unit_words(self)
         hour = stations.observe(self.db, place, self.now)

@@ -12,7 +12,7 @@ from servers.weather.yahoo_weather.sky import Sky
 
 
 class YahooWeather(Conditions, Sky, Climate, Account):
-    """Outlooks of 12 hours and 5 days, history of 30 days, astronomy, pressure, wind detail and climate averages."""
+    """Outlooks for 12 hours and 5 days, 30 days of history, astronomy and climate averages."""
 
     name = "yahoo_weather"
     title = "Yahoo Weather"

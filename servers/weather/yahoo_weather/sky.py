@@ -1,4 +1,4 @@
-"""Yahoo Weather: sun, moon and nights for the stars.
+"""Yahoo Weather: sun, moon and stargazing.
 
 Times are local; sunrise is by NOAA's approximation, and the moon is the mean moon.
 """
@@ -28,25 +28,25 @@ from servers.weather.yahoo_weather._model import ISSUE_OFFSET, date_of, find_pla
 
 NIGHTS = 14
 _NIGHT_HOURS = 7
-"""The hours from 21 h on whose clouds count."""
+"""The number of hours, from 21 h on, whose cloud cover counts."""
 
 _RATINGS = ("Poor", "Fair", "Good", "Excellent")
 
 Nights = Annotated[
     int,
     Field(
-        description="How many days, 1 to 14, tonight included.",
+        description="How many nights, 1 to 14, including tonight.",
         json_schema_extra={"minimum": 1, "maximum": NIGHTS},
     ),
 ]
 
 
 class Sky(Service):
-    """Sun and moon."""
+    """Tools for the sun and the moon."""
 
     @reads(example={"location": "Portland, Oregon"})
     def get_astronomy(self, location: Location) -> dict[str, Any]:
-        """Return today's sunrise, solar noon, sunset (local times) and the length of the day in minutes."""
+        """Get today's sunrise, solar noon and sunset (local time) and the day length in minutes."""
         place = find_place(self, location)
         today = place.local(self.now).date()
         sun = sun_crossings(place.lat, place.lon, today)
@@ -61,7 +61,10 @@ class Sky(Service):
 
     @reads(example={"location": "Hood River", "days": 5})
     def get_astronomy_forecast(self, location: Location, days: Nights = 7) -> dict[str, Any]:
-        """Return for tonight and up to 13 more nights the moon, the cloud cover (21 to 3 h, %) and a stargazing score of 1 to 10."""
+        """Get the moon and a stargazing score of 1 to 10 for tonight and up to 13 more nights.
+
+        The cloud_cover_pct is the mean cloud cover from 9 PM to 3 AM.
+        """
         rules.check_horizon(self, "INVALID_DAYS", "days", days, NIGHTS)
         place = find_place(self, location)
         issue = stations.issued(self.now, ISSUE_OFFSET)
@@ -91,7 +94,10 @@ class Sky(Service):
 
     @reads(example={"location": "Portland, Oregon", "date": "2026-03-28"})
     def get_moon_phase(self, location: Location, date: Date | None = None) -> dict[str, Any]:
-        """Return the moon's phase and lit share on a date (default today), moonrise and moonset to about an hour, next phases to a day."""
+        """Get the moon's phase and illumination, moonrise and moonset on a date (default today).
+
+        Moonrise and moonset are accurate to about an hour, the next phases to a day.
+        """
         place = find_place(self, location)
         when = date_of(self, place, date)
         noon = solar_noon(place.lon, when)
@@ -109,7 +115,11 @@ class Sky(Service):
 
     @reads(example={"location": "Hood River", "date": "2026-03-28"})
     def get_golden_hour(self, location: Location, date: Date | None = None) -> dict[str, Any]:
-        """Return golden hour (sun at -4 to 6 degrees) and blue hour (-6 to -4) of a date's morning and evening, local; today by default."""
+        """Get the golden and blue hours of a date's morning and evening, in local time.
+
+        In the golden hour the sun is between -4 and 6 degrees high, in the blue hour between -6
+        and -4. The date defaults to today.
+        """
         place = find_place(self, location)
         when = date_of(self, place, date)
         high = sun_crossings(place.lat, place.lon, when, 6)

@@ -75,7 +75,7 @@ async def test_cursors_cover_a_listing_exactly_once_and_newest_first(
     assert await refusal(session, service, name, **args, cursor="cDc3Nw") == "INVALID_CURSOR"
 
 
-async def test_each_account_sees_its_own_mail_only(session: Session) -> None:
+async def test_each_account_sees_only_its_own_mail(session: Session) -> None:
     invoice = gmail_id("invoice_1042")
     query = 'subject:"Invoice 1042"'
     assert await refusal(session, "gmail", "get_email", email_id=invoice) == "EMAIL_NOT_FOUND"
@@ -136,9 +136,7 @@ async def test_outlook_searches_every_folder_and_knows_its_own_operators(session
 @pytest.mark.parametrize(
     "query", ["labl:cabin x", "is:red", "before:soon", "a OR b", "has:pictures", '""']
 )
-async def test_a_query_that_means_nothing_is_refused_with_what_would(
-    session: Session, query: str
-) -> None:
+async def test_an_invalid_query_is_refused_with_a_hint(session: Session, query: str) -> None:
     error = await call_refused(session, "gmail", "search_emails", query=query)
     assert error["code"] == "INVALID_QUERY" and error["hint"]
 
@@ -156,7 +154,7 @@ async def test_conversations_run_oldest_first_and_hold_the_conflicting_agendas(
 # -- sending ----------------------------------------------------------------------------------
 
 
-async def test_mail_between_two_own_accounts_arrives_and_keeps_its_thread_both_ways(
+async def test_mail_between_own_accounts_arrives_and_keeps_its_thread_both_ways(
     session: Session,
 ) -> None:
     sent = await gmail(
@@ -188,7 +186,7 @@ async def test_mail_between_two_own_accounts_arrives_and_keeps_its_thread_both_w
         ("outlook.send_mail_item", "outlook.list_mail_items"),
     ],
 )
-async def test_what_cannot_be_delivered_bounces_after_a_minute(
+async def test_undeliverable_mail_bounces_after_a_minute(
     session: Session, lost: str, send: str, listing: str
 ) -> None:
     service, _, send_tool = send.partition(".")
@@ -240,7 +238,7 @@ async def test_a_reply_goes_to_the_sender_and_a_reply_to_own_mail_to_its_recipie
     assert to_own["subject"] == "Re: Cabin weekend at Hood River"
 
 
-async def test_a_forward_quotes_the_text_and_takes_the_attachments_along(session: Session) -> None:
+async def test_a_forward_quotes_the_text_and_keeps_the_attachments(session: Session) -> None:
     sent = await outlook(
         session,
         "forward_mail_item",
@@ -253,7 +251,7 @@ async def test_a_forward_quotes_the_text_and_takes_the_attachments_along(session
     assert item["attachments"] == ["tilikum-0211.pdf"]
 
 
-async def test_a_draft_is_sent_once_and_only_when_it_is_whole(session: Session) -> None:
+async def test_a_draft_is_sent_once_and_only_when_it_is_complete(session: Session) -> None:
     draft_id = (await gmail(session, "create_draft", subject="Soon"))["draft_id"]
     assert await refusal(session, "gmail", "send_draft", draft_id=draft_id) == "NO_RECIPIENTS"
     draft = await gmail(session, "update_draft", draft_id=draft_id, to=["kai.tanaka@gmail.com"])
@@ -285,7 +283,7 @@ async def test_a_snoozed_message_leaves_the_inbox_and_returns_with_the_clock(
     assert await refusal(session, "gmail", "unsnooze_email", email_id=key) == "EMAIL_NOT_SNOOZED"
 
 
-async def test_a_scheduled_message_goes_out_by_itself_from_its_own_account(
+async def test_a_scheduled_message_is_sent_on_time_from_its_own_account(
     session: Session,
 ) -> None:
     send_at = "2026-03-14T17:00:00Z"
@@ -363,7 +361,7 @@ async def test_delete_has_two_stages(session: Session) -> None:
     assert await refusal(session, "outlook", "get_mail_item", email_id=key) == "ITEM_NOT_FOUND"
 
 
-async def test_a_quick_step_runs_whole_or_not_at_all(session: Session) -> None:
+async def test_a_quick_step_runs_completely_or_not_at_all(session: Session) -> None:
     actions = [
         {"type": "flag"},
         {"type": "categorize", "params": {"category": "admin"}},
@@ -397,7 +395,7 @@ async def test_a_quick_step_runs_whole_or_not_at_all(session: Session) -> None:
         ({"type": "forward_to", "params": {"to": ["nobody"]}}, "INVALID_RECIPIENT"),
     ],
 )
-async def test_a_quick_step_is_checked_when_it_is_made(
+async def test_a_quick_step_is_checked_when_it_is_created(
     session: Session, action: dict[str, Any], code: str
 ) -> None:
     step = {"name": "Bad", "actions": [action]}
@@ -445,7 +443,7 @@ def test_the_world_is_full_and_agrees_with_the_person() -> None:
     assert addresses > set(person("maya")["emails"].values())
 
 
-async def test_outlook_has_a_shared_mailbox_beside_the_own_one(session: Session) -> None:
+async def test_outlook_has_a_shared_mailbox_besides_the_users_own(session: Session) -> None:
     accounts = (await outlook(session, "list_profiles"))["accounts"]
     assert [account["username"] for account in accounts] == ["hello", "maya.lindqvist"]
     mail = {"to": ["hello@fernhill.design"], "subject": "Clinic", "body": "Shall I call them?"}

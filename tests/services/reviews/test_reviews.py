@@ -108,7 +108,7 @@ def go_to(session: Session, moment: str) -> None:
 
 
 @pytest.mark.parametrize("name", names())
-async def test_what_the_person_wrote_in_life_stands_where_it_was_written(name: str) -> None:
+async def test_reviews_in_life_are_on_the_sites_where_they_were_written(name: str) -> None:
     session = session_of(name, "yelp", "google_map_review")
     on_yelp = (await yelp(session, "get_my_yelp_reviews", limit=100))["reviews"]
     on_google = (await maps(session, "get_my_reviews", limit=100))["reviews"]
@@ -126,7 +126,7 @@ async def test_what_the_person_wrote_in_life_stands_where_it_was_written(name: s
             assert count >= least, (site, table)
 
 
-async def test_ratings_and_counts_follow_from_the_reviews_that_stand(session: Session) -> None:
+async def test_ratings_and_counts_follow_from_the_reviews(session: Session) -> None:
     before = await business(session, "pho_hoa_mai")
     counts = {int(stars): count for stars, count in before["reviews_by_rating"].items()}
     total = sum(stars * count for stars, count in counts.items())
@@ -152,7 +152,7 @@ async def test_yelp_hides_a_burst_of_praise_and_google_counts_it(session: Sessio
     assert counted["rating"] > listed["rating"] + 0.4 and counted["ratings"]["5"] >= 11
 
 
-async def test_a_place_that_changed_hands_reads_worse_since(session: Session) -> None:
+async def test_a_place_has_worse_reviews_since_it_changed_hands(session: Session) -> None:
     reviews = await google_reviews(session, "saffron_gate", max_results=100)
     old = [review["rating"] for review in reviews if review["published_at"] < "2025-09-15"]
     new = [review["rating"] for review in reviews if review["published_at"] >= "2025-09-15"]
@@ -161,7 +161,7 @@ async def test_a_place_that_changed_hands_reads_worse_since(session: Session) ->
     assert [review["rating"] for review in about] == [2]
 
 
-async def test_a_move_is_known_to_google_alone_and_a_closure_to_yelp_alone(
+async def test_only_google_knows_of_a_move_and_only_yelp_of_a_closure(
     session: Session,
 ) -> None:
     moved = await place(session, "slabtown_old")
@@ -197,7 +197,7 @@ async def test_words_find_kinds_and_names_and_closed_places_only_on_request(
     assert await yelp_refusal(session, "search_businesses", **misspelt) == "LOCATION_NOT_FOUND"
 
 
-async def test_prices_are_signs_on_yelp_and_numbers_on_google(session: Session) -> None:
+async def test_prices_are_dollar_signs_on_yelp_and_numbers_on_google(session: Session) -> None:
     in_portland = {"location": PORTLAND, "max_results": 100}
     cheap = await businesses(session, price_level="$", **in_portland)
     assert cheap and {item["price_level"] for item in cheap} == {"$"}
@@ -269,7 +269,7 @@ async def test_a_pause_ends_by_the_clock(session: Session) -> None:
 # -- reviews ----------------------------------------------------------------------------------
 
 
-async def test_one_review_of_a_place_and_only_ones_own_is_changed(session: Session) -> None:
+async def test_users_write_one_review_per_place_and_change_only_their_own(session: Session) -> None:
     again = {"business_id": yelp_id("afuri"), "rating": 5, "text": "Again"}
     assert await yelp_refusal(session, "compose_review", **again) == "ALREADY_REVIEWED"
     other = (await yelp_reviews(session, "tabor_vet"))[0]
@@ -290,7 +290,7 @@ async def test_one_review_of_a_place_and_only_ones_own_is_changed(session: Sessi
     assert await yelp_refusal(session, "update_review", review_id=mine_id) == "VALIDATION_ERROR"
 
 
-async def test_a_vote_counts_once_and_not_for_oneself(session: Session) -> None:
+async def test_a_vote_counts_once_and_never_for_ones_own_review(session: Session) -> None:
     review = (await yelp_reviews(session, "tabor_vet"))[0]
     for _ in range(2):
         voted = await yelp(session, "mark_review_useful", review_id=review["review_id"])
@@ -300,7 +300,7 @@ async def test_a_vote_counts_once_and_not_for_oneself(session: Session) -> None:
     assert code == "CANNOT_VOTE_OWN_REVIEW"
 
 
-async def test_google_takes_no_review_of_a_closed_place_and_yelp_does(session: Session) -> None:
+async def test_yelp_accepts_reviews_of_a_closed_place_and_google_does_not(session: Session) -> None:
     review = {"rating": 4, "text": "It was good while it lasted."}
     old_id = map_id("slabtown_old")
     code = await google_refusal(session, "add_review", business_id=old_id, **review)
@@ -313,7 +313,7 @@ async def test_google_takes_no_review_of_a_closed_place_and_yelp_does(session: S
 # -- what is kept and asked -------------------------------------------------------------------
 
 
-async def test_a_note_is_renewed_on_yelp_and_refused_on_google(session: Session) -> None:
+async def test_a_second_note_is_saved_on_yelp_and_refused_on_google(session: Session) -> None:
     collections = (await yelp(session, "list_collections"))["collections"]
     collection = {"collection_id": collections[0]["collection_id"]}
     held = (await yelp(session, "get_collection", **collection))["businesses"][0]
@@ -381,7 +381,7 @@ async def test_check_ins_at_one_place_are_an_hour_apart(session: Session) -> Non
     assert await yelp_refusal(session, "check_in", business_id=closed) == "BUSINESS_CLOSED"
 
 
-async def test_points_and_level_follow_from_what_was_contributed(session: Session) -> None:
+async def test_points_and_level_follow_from_contributions(session: Session) -> None:
     async def points() -> int:
         return (await maps(session, "get_local_guide_status"))["points"]
 
@@ -402,7 +402,7 @@ async def test_points_and_level_follow_from_what_was_contributed(session: Sessio
     assert status["level"] == 3 and status["points_to_next_level"] == 250 - status["points"]
 
 
-async def test_hours_are_written_as_each_writes_them(session: Session) -> None:
+async def test_each_site_writes_hours_in_its_own_way(session: Session) -> None:
     on_yelp = await business(session, "stumptown")
     assert on_yelp["opening_hours"][0] == {"day": "Monday", "hours": "07:00-16:30"}
     on_google = await place(session, "stumptown")
@@ -413,7 +413,7 @@ async def test_hours_are_written_as_each_writes_them(session: Session) -> None:
 
 @pytest.mark.parametrize("service", ["yelp", "google_map_review"])
 @pytest.mark.parametrize("name", names())
-async def test_others_do_not_write_word_for_word_the_same(name: str, service: str) -> None:
+async def test_no_two_reviews_are_word_for_word_the_same(name: str, service: str) -> None:
     world = shared(name)
     phrases = parsed(PHRASES)
     repeatable = {*phrases["burst"], *phrases["closed"]}
@@ -422,10 +422,10 @@ async def test_others_do_not_write_word_for_word_the_same(name: str, service: st
     assert repeated <= repeatable
     closed = world.rows(f"{service}_places", "closed_at IS NOT NULL")
     days = Counter(row["closed_at"] for row in closed)
-    assert max(days.values()) <= 2, "not all go out of business on one day"
+    assert max(days.values()) <= 2, "too many places close on the same day"
 
 
-async def test_a_place_that_reopens_is_open_then(session: Session) -> None:
+async def test_a_place_is_open_after_it_reopens(session: Session) -> None:
     now = iso(session.control.now)
     row = session.world.rows("google_map_review_places", "reopens_at>?", now)[0]
     back = parse_time(row["reopens_at"]) + DAY
@@ -436,10 +436,10 @@ async def test_a_place_that_reopens_is_open_then(session: Session) -> None:
         open_at = iso(back + hour * HOUR)
         listed = await places(session, query=row["name"], open_at=open_at, max_results=100)
         open_ids.update(item["business_id"] for item in listed)
-    assert row["id"] in open_ids, "it says that it is open after it reopens"
+    assert row["id"] in open_ids, "no search finds it open after it has reopened"
 
 
-async def test_a_kind_of_place_is_meant_in_whole_words() -> None:
+async def test_categories_match_whole_words() -> None:
     session = session_of("rafael", "yelp", "google_map_review")
     bars = await businesses(session, category="Bars", max_results=100)
     categories = {item["category"] for item in bars}
@@ -454,4 +454,6 @@ async def test_one_photo_given_twice_counts_once(session: Session) -> None:
     published = await maps(session, "add_review", **review)
     assert published["points_awarded"] == 15
     edited = await maps(session, "edit_review", review_id=published["review_id"], **photos)
-    assert edited["photos"] == [url] and edited["edited_at"] is None, "nothing changed"
+    assert edited["photos"] == [url] and edited["edited_at"] is None, (
+        "an unchanged review counts as edited"
+    )

@@ -164,7 +164,7 @@ async def test_a_forecast_comes_true_within_its_error(name: str) -> None:
         assert abs(expected - past["temp_high"]) <= (0.7 + 0.2 * lead) * 1.8 + 1
 
 
-async def test_a_stations_row_makes_one_provider_wrong_and_a_true_hour_both() -> None:
+async def test_a_station_affects_one_provider_and_a_true_hour_affects_both() -> None:
     before = {name: await temperature(name) for name in BOTH}
     broken = world()
     broken.update("weather_com_locations", make_id("loc", "maya", "portland"), temp_bias=20.0)
@@ -245,7 +245,7 @@ async def test_an_alert_of_another_place_is_not_found() -> None:
         ("yahoo_weather", "bookmark_location", "unbookmark_location"),
     ],
 )
-async def test_labels_are_unique_whatever_their_case(name: str, add: str, remove: str) -> None:
+async def test_labels_are_unique_regardless_of_case(name: str, add: str, remove: str) -> None:
     session = session_at(name, START, None)
     taken = await call_refused(session, name, add, label="cabin", location="Bend")
     assert taken["code"] == "LABEL_EXISTS"
@@ -271,7 +271,7 @@ async def test_hints_name_only_tools_of_the_provider(name: str) -> None:
         assert not any(foreign in text for foreign in foreign_tools)
 
 
-async def test_air_of_a_haze_is_unhealthy_only_there() -> None:
+async def test_haze_makes_the_air_unhealthy_only_where_it_is() -> None:
     phoenix = await call("weather_com", "get_air_quality", location="Phoenix")
     assert phoenix["aqi"] > 100
     honolulu = await call("weather_com", "get_air_quality", location="Honolulu")
@@ -291,7 +291,7 @@ def test_derived_quantities_follow_their_sources() -> None:
     assert (d.compass(0), d.compass(350), d.compass(225)) == ("N", "N", "SW")
 
 
-async def test_sun_and_moon_stand_where_almanacs_put_them() -> None:
+async def test_sun_and_moon_agree_with_almanacs() -> None:
     sun = await call("yahoo_weather", "get_astronomy", location=PDX)
     assert abs(parse_time(sun["sunrise"]) - parse_time("2026-03-14T07:27:00-07:00")) <= 120
     assert abs(parse_time(sun["sunset"]) - parse_time("2026-03-14T19:14:00-07:00")) <= 120

@@ -1,4 +1,4 @@
-"""What `life.yaml` says about mail: each `mail` or `mails` aspect as a message for `email.py`."""
+"""Mail in `life.yaml`: each `mail` or `mails` aspect as a message for `email.py`."""
 
 from __future__ import annotations
 

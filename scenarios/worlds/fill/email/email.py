@@ -1,7 +1,7 @@
 """Fill Gmail and Outlook.
 
-Messages are written by hand, told by `life.yaml`, or made from templates; the accounts also hold
-labels, folders, contacts, drafts and more.
+Messages are written by hand, come from `life.yaml`, or are made from templates. The accounts also
+hold labels, folders, contacts, drafts and more.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class _Ledger(Builder):
 
 
 class _Mail:
-    """Turns seeds into rows. `at` is always the moment at which a thing arrived or was made."""
+    """Turns seeds into rows. `at` is always the moment when something arrived or was made."""
 
     def __init__(self, builder: Builder, seeds: dict[str, Any]) -> None:
         self.builder = builder
@@ -77,7 +77,7 @@ class _Mail:
         self.answered: dict[str, int] = {}
 
     def is_gmail(self, account: str) -> bool:
-        """Return whether an account is Gmail's; else it is Outlook's."""
+        """Return whether an account is with Gmail; otherwise it is with Outlook."""
         return self.accounts[account]["provider"] == "gmail"
 
     def resolve(self, who: str, account: str) -> tuple[str, str]:
@@ -97,7 +97,7 @@ class _Mail:
         return name or self.names.get(address, ""), address
 
     def resolve_all(self, people: list[str], account: str) -> list[str]:
-        """Return the addresses of people, as `resolve` knows them."""
+        """Return the addresses of several people; see `resolve`."""
         return [self.resolve(who, account)[1] for who in people]
 
     def accounts_and_directory(self) -> None:
@@ -139,9 +139,9 @@ class _Mail:
         *,
         reply: bool,
     ) -> None:
-        """Add a message to its account and to the person's other accounts that sent or received it.
+        """Add a message to its account and to any other account of the person that it concerns.
 
-        `common` is what all messages of the thread share, `mail` the message's own part.
+        `common` is what all messages of the thread share, `mail` the rest of this message.
         """
         at = parse_time(mail["at"]) if isinstance(mail["at"], str) else mail["at"]
         name, sender = self.resolve(mail["from"], account)
@@ -184,7 +184,7 @@ class _Mail:
         mail: dict[str, Any],
         at: int,
     ) -> None:
-        """Add an account's row of a message, and what the person did with it later."""
+        """Add an account's row for a message, and what the person did with it later."""
         provider = holder["provider"]
         own = message["sender"] == holder["address"]
         message_prefix, thread_prefix = rules.PREFIXES[provider]
@@ -245,7 +245,7 @@ class _Mail:
                 self._regular(sender, number, at)
 
     def _moments(self, sender: dict[str, Any]) -> Iterator[int]:
-        """Yield when a sender writes: on a day of each month, or every so many days."""
+        """Yield the moments when a sender writes: on a day of each month, or every few days."""
         day = datetime.fromtimestamp(self.dawn, UTC)
         days = 0
         at = self._minute(sender, day)
@@ -265,7 +265,7 @@ class _Mail:
         return int(day.timestamp()) + sender["hour"] * 3_600 + minute * 60
 
     def _regular(self, sender: dict[str, Any], number: int, at: int) -> None:
-        """Add a sender's message of a number. The order of the draws decides its text."""
+        """Add one of a sender's messages. The order of the draws decides its text."""
         key = f"{sender['key']}_{number}"
         draw = self.builder.chance("mail", key)
         day = datetime.fromtimestamp(at, UTC)
@@ -313,8 +313,8 @@ class _Mail:
     def notices(self, seeds: dict[str, Any]) -> None:
         """Add what Zelle and Venmo write about each payment and request since the first mail.
 
-        Events for which the seeds have no words are left out. `banks` says to which account (and
-        folder or labels) the notices about a bank go; all others go to the personal account.
+        Events for which the seeds have no words are left out. `banks` gives the account, and the
+        folder or labels, for notices about a bank; all others go to the personal account.
         """
         if not self.builder.seeds("payments"):
             return
@@ -462,7 +462,7 @@ class _Mail:
 
 
 def _event(row: dict[str, Any]) -> str | None:
-    """Return the event that a notice of a payment or request tells, or None for other rows."""
+    """Return the event that a notice of a payment or request is about; None for other rows."""
     kind = str(row.get("type"))
     if kind in ("payment_received", "transfer_received"):
         return "received"
@@ -474,7 +474,7 @@ def _event(row: dict[str, Any]) -> str | None:
 
 
 def _value(kind: Any, number: int, draw: random.Random) -> str:
-    """Return a template's variable: one of a list, a running number, or an amount from a range."""
+    """Return a variable of a template: an item of a list, a running number, or an amount."""
     if isinstance(kind, list):
         return draw.choice(kind)
     if "number" in kind:

@@ -28,7 +28,7 @@ class Own:
         self.seeds = site.seeds
 
     def write(self) -> None:
-        """Write the account, own reviews, and what is saved, listed, answered and photographed."""
+        """Write the account, the person's reviews, saved places, lists, answers and photos."""
         who = self.builder.person
         names = who["name"].split()
         shown = f"{names[0]} {names[-1][0]}." if self.site.name == "yelp" else who["name"]
@@ -108,7 +108,7 @@ class Own:
             self.site.add(at, "saved", id=saved_id, business_id=business_id, saved_at=iso(at))
 
     def _list(self, seed: dict[str, Any]) -> None:
-        """Write a list and its places, which were added one after the other."""
+        """Write a list and its places, which were added one by one."""
         at = parse_time(seed["at"])
         list_id = self.site.id(self.site.prefixes.list, seed["key"])
         self.site.add(
@@ -144,7 +144,7 @@ class Own:
                 self.site.add(visit.at, "check_ins", id=check_in_id, business_id=business_id, at=at)
 
     def _visits_of_life(self) -> Iterator[Visit]:
-        """Yield the happenings at a listed place whose time of day is known."""
+        """Yield the happenings of known time at a listed place, ten minutes after they begin."""
         visits = {}
         for happening in self.builder.life:
             if happening.get("place") in self.site.places and "T" in str(happening["at"]):

@@ -50,7 +50,7 @@ def week(hours: dict[str, str]) -> list[str]:
 
 
 class Site:
-    """Writes one site's rows."""
+    """A site: the places that it lists, and how its rows are written."""
 
     def __init__(self, builder: Builder, seeds: dict[str, Any], name: str) -> None:
         self.builder = builder
@@ -124,7 +124,7 @@ class Site:
         return listed
 
     def _extra(self, city: str, number: int) -> dict[str, Any]:
-        """Return a made-up business of a city. Both sites draw the same one."""
+        """Return a made-up business in a city, the same for both sites."""
         parts = self.towns["cities"][city]
         where = self.cities[city]
         key = f"{city}-{number}"
@@ -155,7 +155,7 @@ class Site:
         return place | {"closed_since": local_day(closed_at, self.builder.zone).isoformat()}
 
     def listings(self) -> None:
-        """Write towns (once), and every listing with what this site gets wrong about it."""
+        """Write the towns (only once) and every listing, with this site's mistakes about it."""
         if self.name == "yelp":
             self._cities()
         mistakes = self.seeds["mistakes"].get(self.name, {})
@@ -177,7 +177,7 @@ class Site:
             )
 
     def _listing(self, key: str, place: dict[str, Any]) -> None:
-        """Write a listing, and that it closed, for good or for a while."""
+        """Write a listing, and its closing if it has closed for good or for a while."""
         category = place["category"].lower()
         kinds = [place["cuisine"], place["kind"]] if place.get("cuisine") else [place["kind"]]
         tags = [kind for kind in kinds if kind.lower() not in category]

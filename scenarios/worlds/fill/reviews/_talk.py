@@ -17,7 +17,10 @@ CAPTIONS = ("The menu", "Front door", "Hours on the door", "Interior", None)
 
 
 class Talk:
-    """Writes what others say. The order of the draws of a place decides what it is."""
+    """Writes what others say.
+
+    All draws for a place come from one random generator, so their order decides the result.
+    """
 
     def __init__(self, site: Site) -> None:
         self.site = site
@@ -57,7 +60,7 @@ class Talk:
         return next((place for place in places if place.get("moved_to") == key), None)
 
     def _life_span(self, place: dict[str, Any], former: dict[str, Any] | None) -> tuple[int, int]:
-        """Return from when until when others write about a place."""
+        """Return the first and the last moment at which others write about a place."""
         until = self.builder.start - DAY
         if "closed_since" in place:
             until = min(until, self.builder.moment(f"{place['closed_since']}T12:00"))
@@ -76,7 +79,7 @@ class Talk:
         chance: Random,
         story: dict[str, Any] | None,
     ) -> None:
-        """Write a review by somebody, as good as the place is at that moment."""
+        """Write a review whose stars depend on how good the place is at that moment."""
         usual = (story or {}).get("before") or place.get("rating", 4.0)
         body = None
         if story and story["what"] == "decline":
@@ -92,7 +95,7 @@ class Talk:
     def _former_reviews(
         self, key: str, former: dict[str, Any], moved_at: int, chance: Random
     ) -> None:
-        """Write two reviews that came along from the former address; only their dates tell."""
+        """Write two reviews of the former address, which only their dates and street give away."""
         street = former["street"].split(" ", 1)[1]
         for number, form in enumerate(self.parts["moved"]):
             text = form.format(street=street, item=chance.choice(self._items(former)))
@@ -122,7 +125,7 @@ class Talk:
             self._write(key, f"{key}-closed", at, stars, text, chance)
 
     def _photo(self, key: str, chance: Random) -> None:
-        """Write a photo of some of Google's places."""
+        """Write a photo for some of Google's places."""
         if self.site.name != "google_map_review" or chance.random() >= 0.25:
             return
         at = int(self.builder.start - chance.randrange(5, 500) * DAY)
@@ -141,7 +144,7 @@ class Talk:
         )
 
     def _told(self, key: str, chance: Random) -> None:
-        """Write the reviews of others that the seeds tell word for word."""
+        """Write the reviews by others that the seeds contain word for word."""
         for review in self.seeds["told"]:
             if review["place"] == key and self.site.name in review["on"]:
                 name = f"{key}-told-{review['at'][:10]}"

@@ -1,8 +1,8 @@
 """Fill Yelp and Google Maps: places, what others say about them, and the person's own side.
 
-Listings come from `places.yaml`; more businesses and all texts of others are put together from
-`_phrases.yaml`, with the words, streets and numbers of cities that hotels use as well. Each site
-has reviews, counts and mistakes of its own.
+Listings come from `places.yaml`. More businesses, and all texts by others, are put together from
+`_phrases.yaml` and the words, streets and ZIP codes of cities that hotels use as well. Each site
+has its own reviews, counts and mistakes.
 """
 
 from __future__ import annotations
