@@ -1,6 +1,6 @@
-"""Who comes and who is busy: answers to invitations, conflicts, free time.
+"""Who attends and who is busy: answers to invitations, conflicts, free time.
 
-What others answer, and when, follows from their own calendars and the moment.
+What other people answer, and when, follows from their own calendars and the current moment.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from servers.kit.values import parse_time
 from servers.kit.zones import local
 
 AHEAD = 90 * rules.DAY
-"""Seconds within which the occurrences of a series are compared with other events."""
+"""Seconds from now for which the occurrences of a series are checked for conflicts."""
 MOST_CONFLICTS = 10
-"""How many conflicts of an event are looked for."""
+"""Most conflicts of an event that are reported."""
 ANSWER_DELAY = 600
-"""Seconds after the invitation before which nobody answers."""
+"""Seconds that everybody takes at least to answer an invitation."""
 
 
 class BusyTime(NamedTuple):
-    """A time that is taken in somebody's calendar, in epoch seconds."""
+    """A time that is taken in someone's calendar, in epoch seconds."""
 
     start: int
     end: int
@@ -38,7 +38,7 @@ class BusyTime(NamedTuple):
 
 # -- answers ---------------------------------------------------------------------------------------
 def my_answer(svc: Service, words: rules.Words, row: dict[str, Any]) -> str | None:
-    """Return the account's answer, or None where it was not invited.
+    """Return the account's answer, or None if it was not invited.
 
     It is accepted, declined, tentative or needsAction.
     """
@@ -47,10 +47,10 @@ def my_answer(svc: Service, words: rules.Words, row: dict[str, Any]) -> str | No
 
 
 def answer_of(svc: Service, row: dict[str, Any], attendee: dict[str, Any]) -> str:
-    """Return the answer of an attendee by now.
+    """Return the answer of an attendee so far.
 
-    People whose calendar is known answer within two days and decline when they are busy; a few
-    never answer.
+    People whose calendar is known answer within two days and decline if they are busy; a few never
+    answer.
     """
     if attendee["response"] is not None:
         return attendee["response"]
@@ -74,7 +74,7 @@ def answer_of(svc: Service, row: dict[str, Any], attendee: dict[str, Any]) -> st
 def respond(svc: Service, words: rules.Words, event_id: str, response: str) -> dict[str, Any]:
     """Answer an invitation to an event, a series or one occurrence, and return the row.
 
-    Refuses where the account was not invited.
+    Refuses if the account was not invited.
     """
     row = rules.live(svc, words, event_id)
     rules.calendar(svc, words, row["calendar_id"], "writer")
@@ -82,7 +82,7 @@ def respond(svc: Service, words: rules.Words, event_id: str, response: str) -> d
         svc.fail(
             "NOT_INVITED",
             f"You are not an invited attendee of '{row['title']}', "
-            f"organised by {row['organizer']}.",
+            f"organized by {row['organizer']}.",
             f"Only invitations can be answered; see the attendees in {words.list_events}.",
             event_id=event_id,
         )
@@ -94,13 +94,13 @@ def respond(svc: Service, words: rules.Words, event_id: str, response: str) -> d
 
 
 def attendee(svc: Service, row: dict[str, Any], email: str, add: str) -> dict[str, Any]:
-    """Return an event's attendee by address, or refuse. `add` is the tool that invites."""
+    """Return an attendee of an event by address, or refuse. `add` is the tool that invites."""
     invited = {a["email"]: a for a in row["attendees"]}
     if email.lower() not in invited:
         svc.fail(
             "ATTENDEE_NOT_FOUND",
             f"{email} is not invited to '{row['title']}'{did_you_mean(email.lower(), invited)}",
-            f"Name an attendee of the event; {add} invites somebody.",
+            f"Name an attendee of the event; {add} invites someone.",
             email=email,
         )
     return invited[email.lower()]
@@ -108,14 +108,14 @@ def attendee(svc: Service, row: dict[str, Any], email: str, add: str) -> dict[st
 
 # -- busy time -------------------------------------------------------------------------------------
 def blocks(svc: Service, words: rules.Words, row: dict[str, Any]) -> bool:
-    """Return whether an event takes the account's time."""
+    """Return whether an event takes up the account's time."""
     return row["show_as"] != "free" and my_answer(svc, words, row) != "declined"
 
 
 def conflicts(svc: Service, words: rules.Words, row: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return what else takes the account's time during an event, by start, ten at most.
+    """Return what else takes up the account's time during an event, by start, ten at most.
 
-    The occurrences of a series count where they lie in the next 90 days.
+    For a series, these are conflicts within the next 90 days.
     """
     begin = parse_time(row["start_at"])
     end = parse_time(row["end_at"])
@@ -141,7 +141,7 @@ def _overlap(one: dict[str, Any], other: dict[str, Any]) -> bool:
 
 
 def merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return spans joined where they touch, in order."""
+    """Return the spans in order, joined where they touch."""
     joined: list[tuple[int, int]] = []
     for start, end in sorted(spans):
         if joined and start <= joined[-1][1]:
@@ -154,9 +154,9 @@ def merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 def busy(
     svc: Service, words: rules.Words, first: int, last: int, ids: Iterable[str] | None = None
 ) -> list[dict[str, Any]]:
-    """Return what takes the account's time in a span, by start.
+    """Return what takes up the account's time in a span, by start.
 
-    It is looked for in the account's own calendars unless `ids` names some.
+    The account's own calendars are checked unless `ids` names some.
     """
     if ids is None:
         ids = rules.own_ids(svc, words)
@@ -178,9 +178,9 @@ def known_busy(svc: Service, email: str, first: int, last: int) -> list[BusyTime
 
 
 def engaged(svc: Service, words: rules.Words, email: str, first: int, last: int) -> list[BusyTime]:
-    """Return the busy times of another person, with the events that the account sees.
+    """Return another person's busy times, including events that the account can see.
 
-    Those are events that the other organises, or has accepted for sure or tentatively.
+    Those are events that the person organises or has accepted, at least tentatively.
     """
     times = known_busy(svc, email, first, last)
     if not svc.db.get("calendar_people", email):
@@ -195,7 +195,7 @@ def engaged(svc: Service, words: rules.Words, email: str, first: int, last: int)
 
 
 def _answer_by(svc: Service, row: dict[str, Any], email: str) -> str | None:
-    """Return a person's answer to an event: the organizer accepts it; None if not invited."""
+    """Return a person's answer to an event; an organizer has accepted it. None if not invited."""
     if row["organizer"] == email:
         return "accepted"
     guest = next((a for a in row["attendees"] if a["email"] == email), None)
@@ -207,7 +207,7 @@ def touching(
 ) -> list[int]:
     """Return the starts of something that may repeat, where it touches a span.
 
-    It began at `begin` for the first time and lasts `length` seconds.
+    It first begins at `begin` and lasts `length` seconds.
     """
     times = [begin] if rule is None else starts(rule, begin, where, first - length + 1, last)
     return [start for start in times if rules.overlap(start, start + length, first, last)]
@@ -216,7 +216,7 @@ def touching(
 def within(
     first: int, last: int, where: ZoneInfo, opens: time, shuts: time, days: Iterable[int] = range(5)
 ) -> bool:
-    """Return whether a span lies within local working hours of one day.
+    """Return whether a span lies within the working hours of one local day.
 
     `days` are weekdays; Monday is 0.
     """

@@ -1,4 +1,4 @@
-"""What Google Calendar and Outlook share about making and changing events."""
+"""What Google Calendar and Outlook share about creating and changing events."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from servers.kit.zones import local
 
 # -- times -----------------------------------------------------------------------------------------
 def span(svc: Service, words: rules.Words, start: str, end: str, all_day: bool) -> tuple[str, str]:
-    """Return start and end of an event as rows hold them, or refuse.
+    """Return start and end of an event as they are stored, or refuse.
 
-    The end of an event over whole days is the day after its last.
+    The end of an all-day event is the day after its last day.
     """
     where = rules.zone(svc, words)
     if all_day:
@@ -28,28 +28,28 @@ def span(svc: Service, words: rules.Words, start: str, end: str, all_day: bool) 
     elif len(start) == 10 or len(end) == 10:
         svc.fail(
             words.bad_time,
-            "An event that is not all_day needs an hour.",
-            "Give date and time, or set all_day to true.",
+            "An event that is not all-day needs times, not only dates.",
+            "Give a date and time, or set all_day to true.",
         )
     return check_span(svc, words, rules.epoch(start, where), rules.epoch(end, where), all_day)
 
 
 def _day(text: str, where: ZoneInfo) -> str:
-    """Return the local day of a moment or a day as an agent wrote it."""
+    """Return the local day of a moment or day that an agent wrote."""
     return text if len(text) == 10 else local(rules.epoch(text, where), where).date().isoformat()
 
 
 def check_span(
     svc: Service, words: rules.Words, first: int, last: int, all_day: bool
 ) -> tuple[str, str]:
-    """Return start and end as rows hold them.
+    """Return start and end as they are stored.
 
     Refuses an event that is empty or longer than a year.
     """
     if last <= first:
         hint = "Give an end_time after start_time."
         if all_day:
-            hint = "end_time is exclusive: one whole day ends on the next date."
+            hint = "end_time is exclusive: a one-day event ends on the next date."
         svc.fail(
             words.bad_time,
             f"The event would end at {iso(last)}, not after its start at {iso(first)}.",
@@ -57,7 +57,9 @@ def check_span(
         )
     if last - first > rules.LONGEST:
         svc.fail(
-            words.bad_time, "An event lasts a year at most.", "Use a recurrence, or several events."
+            words.bad_time,
+            "An event can last at most a year.",
+            "Use a recurrence or several events.",
         )
     return iso(first), iso(last)
 
@@ -70,9 +72,9 @@ def retimed(
     end: str | None,
     all_day: bool,
 ) -> tuple[str, str]:
-    """Return new start and end of an event as rows hold them.
+    """Return the new start and end of an event as they are stored.
 
-    A start that is not given stays; an end that is not given follows the start at the same length.
+    A start that is not given stays. An end that is not given keeps the event's length.
     """
     where = rules.zone(svc, words)
     first = parse_time(row["start_at"])
@@ -84,7 +86,7 @@ def retimed(
     if row["all_day"] and (start is None or end is None):
         svc.fail(
             words.bad_time,
-            "An event that is no longer all day needs its hours.",
+            "An event that is no longer all-day needs a start and end time.",
             "Give start_time and end_time.",
         )
     start = start or row["start_at"]
@@ -92,9 +94,9 @@ def retimed(
 
 
 def align(svc: Service, words: rules.Words, row: dict[str, Any]) -> tuple[str, str]:
-    """Return start and end of the first occurrence of an event's rule, from its start on.
+    """Return start and end of the first occurrence that an event's rule allows.
 
-    Refuses a rule that contradicts itself or that no day fits.
+    Refuses a rule that contradicts itself or matches no day.
     """
     rule = row["recurrence"]
     first = parse_time(row["start_at"])
@@ -107,14 +109,14 @@ def align(svc: Service, words: rules.Words, row: dict[str, Any]) -> tuple[str, s
     if begin is None:
         svc.fail(
             words.bad_recurrence,
-            f"The recurrence cannot be: {contradiction or 'no day fits it'}.",
+            f"The recurrence is invalid: {contradiction or 'no day matches it'}.",
             "Correct freq, by_day, count or until.",
         )
     if last - first > 31 * rules.DAY:
         svc.fail(
             words.bad_recurrence,
-            "An event that repeats lasts 31 days at most.",
-            "Shorten it, or leave out recurrence.",
+            "An event that repeats can last at most 31 days.",
+            "Shorten it, or omit recurrence.",
         )
     return iso(begin), iso(end_of(row, begin, where))
 
@@ -125,9 +127,9 @@ def align(svc: Service, words: rules.Words, row: dict[str, Any]) -> tuple[str, s
 def invite(
     svc: Service, people: Iterable[tuple[str, str | None]], present: Iterable[dict[str, Any]] = ()
 ) -> list[dict[str, Any]]:
-    """Return attendees as rows hold them, each address once.
+    """Return attendees as they are stored, each address once.
 
-    Those present keep their answer; new ones are invited now.
+    Those in `present` keep their answer; the others are invited now.
     """
     known = {a["email"]: a for a in present}
     attendees = {}
@@ -145,7 +147,7 @@ def invite(
 
 
 def people_text(attendees: list[dict[str, Any]]) -> str:
-    """Return the attendees' names and addresses for search."""
+    """Return the attendees' names and addresses as text for search."""
     return " ".join(f"{a['name'] or ''} {a['email']}" for a in attendees).strip()
 
 
@@ -155,8 +157,8 @@ def new(
 ) -> dict[str, Any]:
     """Insert an event into a calendar and return its row.
 
-    The calendar's owner organises it and is no attendee. `columns` hold at least title, start and
-    end; the others have defaults.
+    The calendar's owner is the organizer and not an attendee. `columns` must include title, start
+    and end; the others have defaults.
     """
     defaults = {
         "description": "",
@@ -184,8 +186,8 @@ def new(
 def change(svc: Service, words: rules.Words, row: dict[str, Any], **changes: Any) -> dict[str, Any]:
     """Change an event, a series, or one occurrence alone, and return the new row.
 
-    New times ask everybody who is invited again. New times or a new rule of a series make its
-    occurrences follow the rule again.
+    With new times, everybody who is invited is asked again. With new times or a new rule, a series
+    loses the changes that were made to single occurrences.
     """
     changes = {k: v for k, v in changes.items() if row[k] != v}
     if not changes:
@@ -215,7 +217,7 @@ def _asked_again(svc: Service, words: rules.Words, attendee: dict[str, Any]) -> 
 def _change_occurrences(
     svc: Service, words: rules.Words, series: dict[str, Any], changes: dict[str, Any]
 ) -> None:
-    """Bring the occurrences that have rows of their own in line with a change of their series."""
+    """Bring occurrences with rows of their own in line with a change of their series."""
     retimes = {"start_at", "end_at", "recurrence"} & set(changes)
     for apart in svc.db.rows(rules.table(words), "series_id=?", series["id"]):
         if retimes:

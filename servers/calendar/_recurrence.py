@@ -1,6 +1,6 @@
-"""How a series repeats: the days of a rule.
+"""How a series repeats: the days that a rule allows.
 
-They are counted in local time, so that an event keeps its hour when clocks change.
+They are counted in local time, so an event keeps its hour when clocks change.
 """
 
 from __future__ import annotations
@@ -39,10 +39,12 @@ class Recurrence(TypedDict):
 
     freq: Annotated[
         Literal["daily", "weekly", "monthly", "yearly"],
-        Field(description="Unit of the repetition."),
+        Field(description="Unit of repetition."),
     ]
     interval: NotRequired[
-        Annotated[int, Field(ge=1, le=99, description="Every how many units; 1 when left out.")]
+        Annotated[
+            int, Field(ge=1, le=99, description="Repeat every this many units; defaults to 1.")
+        ]
     ]
     by_day: NotRequired[
         Annotated[
@@ -51,42 +53,45 @@ class Recurrence(TypedDict):
                 min_length=1,
                 max_length=7,
                 description="Weekdays MO to SU, for weekly and monthly; "
-                "monthly ones may be counted: 2TU, -1FR.",
+                "for monthly they can be numbered: 2TU, -1FR.",
             ),
         ]
     ]
     count: NotRequired[
         Annotated[
-            int, Field(ge=1, le=500, description="Number of occurrences; not together with until.")
+            int,
+            Field(
+                ge=1, le=500, description="Number of occurrences; cannot be combined with until."
+            ),
         ]
     ]
     until: NotRequired[
         Annotated[
             str,
-            Field(description="Last day, as YYYY-MM-DD; without count and until it never ends."),
+            Field(description="Last day, as YYYY-MM-DD; without count or until it never ends."),
             AfterValidator(_until),
         ]
     ]
 
 
 def flaw(rule: dict[str, Any]) -> str | None:
-    """Say what in a rule contradicts itself, or None."""
+    """Return how a rule contradicts itself, or None."""
     days = rule.get("by_day", [])
     if "count" in rule and "until" in rule:
-        return "a recurrence has either count or until, not both"
+        return "a recurrence can have count or until, but not both"
     if days and rule["freq"] not in ("weekly", "monthly"):
-        return f"by_day goes with weekly and monthly, not with {rule['freq']}"
+        return f"by_day works with weekly and monthly, not with {rule['freq']}"
     if rule["freq"] == "weekly" and any(len(d) > 2 for d in days):
-        return "counted weekdays such as 2TU go with monthly"
+        return "numbered weekdays such as 2TU work only with monthly"
     return None
 
 
 def starts(
     rule: dict[str, Any], first: int, where: ZoneInfo, after: int, before: int
 ) -> Iterator[int]:
-    """Yield the starts of occurrences from `after` on and before `before`.
+    """Yield the starts of occurrences, from `after` on and before `before`.
 
-    The series begins at `first`. All of them are epoch seconds.
+    The series begins at `first`. All values are epoch seconds.
     """
     begin = local(first, where)
     clock = begin.time()
@@ -103,7 +108,7 @@ def starts(
 
 
 def _days(rule: dict[str, Any], begin: datetime, near: date, last: date) -> Iterator[date]:
-    """Yield the days of a rule in order, from shortly before `near`."""
+    """Yield the days of a rule in order, starting shortly before `near`."""
     first = begin.date()
     step = rule.get("interval", 1)
     months = (near.year - first.year) * 12 + near.month - first.month
@@ -123,9 +128,9 @@ def _days(rule: dict[str, Any], begin: datetime, near: date, last: date) -> Iter
 
 
 def _period(rule: dict[str, Any], first: date, offset: int) -> tuple[date, list[date]]:
-    """Return the start of a period and its days that fit the rule.
+    """Return the start of a period and the days in it that match the rule.
 
-    It is the day, week, month or year that is `offset` units after the first.
+    The period is the day, week, month or year that is `offset` units after the first.
     """
     chosen = rule.get("by_day", [])
     if rule["freq"] == "daily":

@@ -1,7 +1,7 @@
-"""What Google Calendar and Outlook share: calendars and roles, and finding events in them.
+"""What Google Calendar and Outlook share: calendars, roles, and finding events.
 
-A series is one row; its occurrences are computed and have ids of their own. An occurrence that was
-changed or cancelled alone has a row too. Changing events is in `_edit.py`, answers and busy time
+A series is one row. Its occurrences are computed and have IDs of their own; an occurrence that was
+changed or cancelled alone also has a row. Changing events is in `_edit.py`; answers and busy time
 are in `_busy.py`.
 """
 
@@ -26,7 +26,7 @@ from servers.kit.zones import local_moment
 
 DAY = 86_400
 LONGEST = 366 * DAY
-"""Seconds that a listing or an event may span."""
+"""Most seconds that a listing or an event can span."""
 ROLES = ("reader", "writer", "owner")
 
 # `owner` is an address; `role` is what the signed-in account may do with the calendar.
@@ -39,13 +39,13 @@ EVENT = (
 )
 """Columns of an event.
 
-An occurrence with a row of its own has `series_id`, and `original_at`: when the rule would have it.
+An occurrence with a row of its own has `series_id`, and in `original_at` its start by the rule.
 """
 SEARCH = ("title", "description", "location", "people")
 INDEX = ("calendar_id", "start_at", "series_id")
 SHARED = {
-    # People whose calendars can be looked into (working hours are local), and their busy times,
-    # which `rule` repeats.
+    # People whose calendars can be looked into (working hours are local), and their busy times;
+    # a busy time with a `rule` repeats.
     "calendar_people": Table("email:str name:str timezone:str works_from:int works_until:int"),
     "calendar_busy": Table(
         "id:str email:str start_at:str end_at:str status:str rule:dict?", index=("email",)
@@ -60,9 +60,11 @@ Title = Annotated[
     str, Field(min_length=1, max_length=200, pattern=r"\S", description="Title of the event.")
 ]
 Text = Annotated[
-    str, Field(max_length=4000, description="Notes on the event; empty text clears them.")
+    str, Field(max_length=4000, description="Notes on the event; an empty string clears them.")
 ]
-Where = Annotated[str, Field(max_length=200, description="Place or address; empty text clears it.")]
+Where = Annotated[
+    str, Field(max_length=200, description="Place or address; an empty string clears it.")
+]
 Query = Annotated[
     str,
     Field(
@@ -76,7 +78,7 @@ Query = Annotated[
 def _when(text: str) -> str:
     moment = date.fromisoformat(text).isoformat() if len(text) == 10 else iso(parse_time(text))
     if not "1900" <= moment[:4] < "2200":
-        raise ValueError("must lie between the years 1900 and 2199")
+        raise ValueError("must be between the years 1900 and 2199")
     return text
 
 
@@ -85,17 +87,17 @@ When = Annotated[
     Field(
         description=(
             "Date and time, e.g. 2026-03-20T12:30:00-07:00; "
-            "without an offset it is in the calendar's zone. A day: YYYY-MM-DD."
+            "without an offset, in the calendar's time zone. For a day: YYYY-MM-DD."
         )
     ),
     AfterValidator(_when),
 ]
-"""A moment or a day as the agent wrote it; `epoch` says what it means in a zone."""
+"""A moment or a day as the agent wrote it; `epoch` resolves it in a time zone."""
 
 
 @with_config(extra="forbid")
 class Guest(TypedDict):
-    """Who is invited."""
+    """A person to invite."""
 
     email: Email
     name: NotRequired[PersonName]
@@ -103,7 +105,7 @@ class Guest(TypedDict):
 
 @with_config(extra="forbid")
 class Reminder(TypedDict):
-    """When and how to be reminded."""
+    """When and how you are reminded."""
 
     method: Annotated[Literal["popup", "email"], Field(description="How you are reminded.")]
     minutes_before: Annotated[
@@ -120,7 +122,7 @@ Reminders = Annotated[
 
 @dataclass(frozen=True)
 class Words:
-    """How a provider calls things."""
+    """What a provider calls the things that both have."""
 
     tables: str
     event_id: str
@@ -160,7 +162,7 @@ def epoch(text: str, where: ZoneInfo) -> int:
 
 
 def day_after(text: str, where: ZoneInfo) -> int:
-    """Return the epoch seconds at which a day of a zone is over."""
+    """Return the epoch seconds at which a day ends."""
     return local_moment(date.fromisoformat(text) + timedelta(days=1), time(0), where)
 
 
@@ -172,11 +174,11 @@ def overlap(start: int, end: int, first: int, last: int) -> bool:
 def window(svc: Service, words: Words, first: int, last: int) -> tuple[int, int]:
     """Return a span to look at, or refuse one that is empty or longer than a year."""
     if not 0 < last - first <= LONGEST + DAY:
-        why = "ends before it begins" if last <= first else "is longer than a year"
+        why = "does not end after it begins" if last <= first else "is longer than a year"
         svc.fail(
             words.bad_time,
             f"The span from {iso(first)} to {iso(last)} {why}.",
-            "Give a later end, at most a year after the start.",
+            "Give an end after the start, at most a year later.",
         )
     return first, last
 
@@ -186,7 +188,8 @@ def bounds(
 ) -> tuple[int, int]:
     """Return the span of a listing.
 
-    It begins now unless `first` is given, and ends at `default` of its beginning unless `last` is.
+    It begins at `first`, or now if that is None. It ends at `last`, or at `default` of its
+    beginning.
     """
     where = zone(svc, words)
     begin = svc.now if first is None else epoch(first, where)
@@ -197,7 +200,7 @@ def bounds(
 def calendars(svc: Service, words: Words) -> list[dict[str, Any]]:
     """Return the rows of all calendars that the account sees.
 
-    The primary one comes first, then the account's others, then those shared with it.
+    The primary calendar comes first, then the account's others, then those shared with it.
     """
     return svc.db.rows(
         f"{words.tables}_calendars", order="is_primary DESC, role<>'owner', name, id"
@@ -205,18 +208,18 @@ def calendars(svc: Service, words: Words) -> list[dict[str, Any]]:
 
 
 def calendar(svc: Service, words: Words, calendar_id: str, role: str = "reader") -> dict[str, Any]:
-    """Return a calendar on which the account has at least a role, or refuse.
+    """Return a calendar in which the account has at least the given role, or refuse.
 
-    `primary` is an id of the primary calendar.
+    The ID `primary` means the primary calendar.
     """
     known = {c["id"]: c for c in calendars(svc, words)}
     row = next(iter(known.values())) if calendar_id == "primary" else known.get(calendar_id)
     if row is None:
-        hint = f"Take a calendar_id from {words.list_calendars}."
+        hint = f"Use a calendar_id from {words.list_calendars}."
         name = calendar_id.strip().lower()
         with_name = [c["id"] for c in known.values() if c["name"].lower() == name]
         if with_name:
-            hint = f"Take a calendar_id from {words.list_calendars}; {with_name[0]} has that name."
+            hint = f"Use a calendar_id from {words.list_calendars}; {with_name[0]} has that name."
         svc.fail(
             words.calendar_missing,
             f"There is no calendar {calendar_id!r}.",
@@ -227,7 +230,7 @@ def calendar(svc: Service, words: Words, calendar_id: str, role: str = "reader")
         svc.fail(
             words.denied,
             f"'{row['name']}' belongs to {row['owner']}; you are a {row['role']} there, "
-            f"and this needs {role}.",
+            f"and this requires {role}.",
             f"Use a calendar of your own from {words.list_calendars}.",
             calendar_id=row["id"],
             role=row["role"],
@@ -236,23 +239,23 @@ def calendar(svc: Service, words: Words, calendar_id: str, role: str = "reader")
 
 
 def is_me(svc: Service, words: Words, email: str) -> bool:
-    """Return whether an address is that of the signed-in account."""
+    """Return whether an address belongs to the signed-in account."""
     return email == me(svc, words)["email"]
 
 
 def own_ids(svc: Service, words: Words) -> list[str]:
-    """Return the ids of the account's own calendars."""
+    """Return the IDs of the account's own calendars."""
     return [c["id"] for c in calendars(svc, words) if c["owner"] == me(svc, words)["email"]]
 
 
 # -- finding events and occurrences ----------------------------------------------------------------
 def table(words: Words) -> str:
-    """Return the name of the provider's table of events."""
+    """Return the name of the provider's events table."""
     return f"{words.tables}_events"
 
 
 def occurrence(words: Words, series: dict[str, Any], start: int, where: ZoneInfo) -> dict[str, Any]:
-    """Return the row that stands for one occurrence of a series."""
+    """Return the computed row of one occurrence of a series."""
     return series | {
         "id": f"{series['id']}{words.joint}{_compact(start)}",
         "series_id": series["id"],
@@ -268,13 +271,13 @@ def _compact(moment: int) -> str:
 
 
 def find(svc: Service, words: Words, event_id: str) -> dict[str, Any]:
-    """Return the row of an event, a series or an occurrence, cancelled or not, or refuse."""
+    """Return the row of an event, a series or an occurrence, even a cancelled one, or refuse."""
     row = svc.db.get(table(words), event_id) or _computed(svc, words, event_id)
     if row is None or row["calendar_id"] not in {c["id"] for c in calendars(svc, words)}:
         svc.fail(
             words.event_missing,
             f"There is no event {event_id!r}.",
-            f"Take an event_id from {words.list_events}; each occurrence of a series has its own.",
+            f"Use an event_id from {words.list_events}; each occurrence of a series has its own.",
             event_id=event_id,
         )
     if row["series_id"] is not None and row["cancelled_at"] is None:
@@ -284,7 +287,7 @@ def find(svc: Service, words: Words, event_id: str) -> dict[str, Any]:
 
 
 def _computed(svc: Service, words: Words, event_id: str) -> dict[str, Any] | None:
-    """Return the occurrence of a series that has no row of its own, by its id."""
+    """Return an occurrence that has no row of its own by its ID, or None."""
     series_id, _, stamp = event_id.rpartition(words.joint)
     series = svc.db.get(table(words), series_id)
     if series is None or series["recurrence"] is None:
@@ -296,7 +299,7 @@ def _computed(svc: Service, words: Words, event_id: str) -> dict[str, Any] | Non
 
 
 def _about(stamp: str) -> tuple[int, int]:
-    """Return the span of a second that the stamp in an occurrence's id names; empty if none."""
+    """Return the second named by the stamp in an occurrence's ID as a span; empty if malformed."""
     try:
         moment = int(datetime.strptime(stamp, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC).timestamp())
     except ValueError:
@@ -313,7 +316,7 @@ def live(svc: Service, words: Words, event_id: str) -> dict[str, Any]:
         svc.fail(
             "EVENT_CANCELLED",
             f"'{row['title']}' was cancelled at {row['cancelled_at']}.",
-            f"Choose another event from {words.list_events}, or make a new one.",
+            f"Choose another event from {words.list_events}, or create a new one.",
             event_id=event_id,
         )
     return row
@@ -322,15 +325,15 @@ def live(svc: Service, words: Words, event_id: str) -> dict[str, Any]:
 def own(svc: Service, words: Words, event_id: str) -> dict[str, Any]:
     """Return a live event that the account may change, or refuse.
 
-    It is in a calendar that the account may write, and its organizer is the account or the owner
-    of that calendar.
+    The account must be able to write the event's calendar, and the organizer must be the account or
+    the owner of that calendar.
     """
     row = live(svc, words, event_id)
     holder = calendar(svc, words, row["calendar_id"], "writer")
     if row["organizer"] not in (holder["owner"], me(svc, words)["email"]):
         svc.fail(
             "NOT_ORGANIZER",
-            f"'{row['title']}' was organised by {row['organizer']}; "
+            f"'{row['title']}' is organized by {row['organizer']}; "
             "only the organizer can change it.",
             f"Answer the invitation with {words.respond}, or write to the organizer.",
             event_id=event_id,
@@ -342,11 +345,11 @@ def own(svc: Service, words: Words, event_id: str) -> dict[str, Any]:
 def expand(
     svc: Service, words: Words, series: dict[str, Any], first: int, last: int
 ) -> Iterable[dict[str, Any]]:
-    """Yield the occurrences of a series that touch a span, as its rule has them."""
+    """Yield the occurrences of a series that touch a span, following its rule alone."""
     begin = parse_time(series["start_at"])
     length = parse_time(series["end_at"]) - begin
     if series["all_day"]:
-        length += 7200  # A day may be longer than the first one when clocks change.
+        length += 7200  # A day can be longer than the first one if clocks change.
     where = zone(svc, words)
     for start in starts(series["recurrence"], begin, where, first - length + 1, last):
         if end_of(series, start, where) > first:
@@ -358,7 +361,7 @@ def occurrences(
 ) -> list[dict[str, Any]]:
     """Return single events and occurrences that touch a span, by start.
 
-    They are those of all visible calendars unless `ids` names some.
+    They come from all visible calendars unless `ids` names some.
     """
     wanted = set(ids) if ids is not None else {c["id"] for c in calendars(svc, words)}
     stored = svc.db.rows(
@@ -391,7 +394,7 @@ def occurrences(
 def matching(
     svc: Service, words: Words, query: str, calendar_id: str | None
 ) -> list[dict[str, Any]]:
-    """Return live events that hold all words, best first; a series counts once."""
+    """Return live events that contain all words, best match first; a series appears once."""
     if calendar_id is None:
         ids = {c["id"] for c in calendars(svc, words)}
     else:
@@ -401,7 +404,7 @@ def matching(
 
 
 def next_start(svc: Service, words: Words, row: dict[str, Any]) -> str | None:
-    """Return when a series occurs next, or None if it never does again.
+    """Return the next start of a series, or None if it is over.
 
     An occurrence that was changed alone counts at its own time.
     """

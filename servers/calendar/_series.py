@@ -1,4 +1,4 @@
-"""What single occurrences take from their series: their length, and its changes."""
+"""What single occurrences take from their series: its length and its changes."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _OWN = ("cancelled_at", "updated_at", "attendees", "people")
 
 
 def end_of(row: dict[str, Any], start: int, where: ZoneInfo) -> int:
-    """Return when an event would end that began at a moment.
+    """Return the end of an event that begins at the given moment.
 
-    Whole days stay whole, although a day may have 23 hours, or 25.
+    All-day events keep their number of days, although a day can have 23 or 25 hours.
     """
     first = parse_time(row["start_at"])
     last = parse_time(row["end_at"])
@@ -31,7 +31,7 @@ def following(
 ) -> dict[str, Any]:
     """Return the changes that an occurrence with a row of its own takes over from its series.
 
-    It takes over every column in which it is still like the series.
+    It takes over each column that still had the same value as the series.
     """
     taken = {}
     for column, value in changes.items():
@@ -47,8 +47,8 @@ def _guests(
 ) -> list[dict[str, Any]]:
     """Return an occurrence's attendees after those of its series have become `invited`.
 
-    Guests come and go with those of the series; an answer that was given for the occurrence stays,
-    and so does a guest who was added or removed there alone.
+    Guests are added and removed with those of the series. An answer given for the occurrence alone
+    is kept, and so is a guest who was added or removed there alone.
     """
     before = {a["email"]: a for a in series["attendees"]}
     here = {a["email"]: a for a in apart["attendees"]}

@@ -1,4 +1,4 @@
-"""What Venmo and Zelle share about money requests: asking, answering, withdrawing, expiring."""
+"""What Venmo and Zelle share about money requests."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from servers.kit.values import dollars, iso
 from servers.payments._rules import DAY, Words, find_contact, party
 
 REQUEST_LIFE = 30 * DAY
-"""Seconds after which a request that nobody answered expires."""
+"""Seconds after which an unanswered request expires."""
 
 RequestId = Annotated[
     str, Field(description="request_id of a money request, from the request list.")
@@ -28,14 +28,14 @@ RequestStatus = Annotated[
 
 
 def request_status(row: dict[str, Any], now: str) -> str:
-    """Return how the request was closed, else pending or expired."""
+    """Return how the request was closed; otherwise pending or expired."""
     if row["closed_as"]:
         return row["closed_as"]
     return "pending" if now < row["expires_at"] else "expired"
 
 
 def request_json(svc: Service, words: Words, row: dict[str, Any]) -> dict[str, Any]:
-    """Return a request for the agent (the common part)."""
+    """Return a request as agents see it, without the fields that only one provider has."""
     return {
         "request_id": row["id"],
         "direction": row["direction"],
@@ -53,7 +53,7 @@ def request_json(svc: Service, words: Words, row: dict[str, Any]) -> dict[str, A
 def new_request(
     svc: Service, words: Words, contact_id: str, amount: int, note: str | None, **extra: Any
 ) -> dict[str, Any]:
-    """Ask a contact for money; return the row."""
+    """Ask a contact for money and return the request's row."""
     find_contact(svc, words, contact_id)
     row = {
         "id": svc.new_id(words.request_id),
@@ -70,7 +70,7 @@ def new_request(
 def list_requests(
     svc: Service, words: Words, direction: str | None, wanted: str | None
 ) -> list[dict[str, Any]]:
-    """Return rows of requests, newest first."""
+    """Return requests, newest first, of one direction and status unless these are None."""
     rows = svc.db.rows(
         f"{words.tables}_requests",
         "direction=coalesce(?,direction)",
@@ -83,20 +83,20 @@ def list_requests(
 
 
 def find_request(svc: Service, words: Words, request_id: str) -> dict[str, Any]:
-    """Return a request, or refuse."""
+    """Return a request, or refuse if there is none."""
     row = svc.db.get(f"{words.tables}_requests", request_id)
     if row is None:
         svc.fail(
             "REQUEST_NOT_FOUND",
             f"There is no request {request_id!r}.",
-            f"Take a request_id from {words.list_requests}.",
+            f"Use a request_id from {words.list_requests}.",
             request_id=request_id,
         )
     return row
 
 
 def open_request(svc: Service, words: Words, request_id: str, direction: str) -> dict[str, Any]:
-    """Return a pending request of a direction, or refuse."""
+    """Return a pending request of the given direction, or refuse."""
     row = find_request(svc, words, request_id)
     if row["direction"] != direction:
         could = "answered" if direction == "incoming" else "cancelled"
@@ -110,7 +110,7 @@ def open_request(svc: Service, words: Words, request_id: str, direction: str) ->
         svc.fail(
             "REQUEST_NOT_PENDING",
             f"Request {request_id} is {state}.",
-            "Nothing more can be done with a closed request.",
+            "A closed request cannot be changed.",
             request_id=request_id,
             status=state,
         )
@@ -120,7 +120,7 @@ def open_request(svc: Service, words: Words, request_id: str, direction: str) ->
 def close_request(
     svc: Service, words: Words, request_id: str, outcome: str, transaction_id: str | None = None
 ) -> None:
-    """Close a request as paid, declined, cancelled or settled."""
+    """Close a request with an outcome: paid, declined, cancelled or settled."""
     svc.db.update(
         f"{words.tables}_requests",
         request_id,
@@ -133,13 +133,13 @@ def close_request(
 def answer_request(
     svc: Service, words: Words, request_id: str, outcome: str, transaction_id: str | None = None
 ) -> dict[str, Any]:
-    """Close an incoming request as paid (by a transaction) or declined, and return the reply."""
+    """Close an incoming request as paid (by a transaction) or declined; return the reply."""
     close_request(svc, words, request_id, outcome, transaction_id)
     return {"request_id": request_id, "status": outcome, "transaction_id": transaction_id}
 
 
 def withdraw_request(svc: Service, words: Words, request_id: str) -> dict[str, Any]:
-    """Cancel one of the account's own pending requests and return the reply."""
+    """Cancel a pending request that the account made, and return the reply."""
     open_request(svc, words, request_id, "outgoing")
     close_request(svc, words, request_id, "cancelled")
     return {"request_id": request_id, "status": "cancelled"}

@@ -1,7 +1,7 @@
-"""What Venmo and Zelle share: accounts and funding sources, contacts, transactions.
+"""What Venmo and Zelle share: accounts, funding sources, contacts and transactions.
 
 Money requests are in `_requests.py`. Every balance is a sum over entries, so two writes never
-overwrite each other. Every status is computed from rows and the moment.
+overwrite each other. Every status is computed from rows and the current moment.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ Key = Annotated[
     Field(
         min_length=1,
         max_length=64,
-        description="A key of your own: a repeat with the same key pays nothing more.",
+        description="Your own key for this payment; a repeat with the same key does not pay again.",
     ),
 ]
 Status = Annotated[
@@ -67,9 +67,9 @@ Status = Annotated[
 
 @dataclass(frozen=True)
 class Words:
-    """A provider's names for the common things.
+    """What a provider calls the things that both have.
 
-    Its table prefix, its id prefixes, and the tools that hints point to.
+    These are its table prefix, its ID prefixes, and the tools that hints refer to.
     """
 
     tables: str
@@ -87,7 +87,7 @@ class Words:
 
 # -- accounts and their entries --------------------------------------------------------------------
 def balance(svc: Service, account_id: str) -> int:
-    """Return the balance (for a credit card: the free credit) of an account in cents, now."""
+    """Return the current balance of an account in cents (for a credit card, its free credit)."""
     account = svc.db.get("payments_accounts", account_id) or {}
     if account.get("behind"):
         return balance(svc, account["behind"])
@@ -102,9 +102,9 @@ def balance(svc: Service, account_id: str) -> int:
 def post(
     svc: Service, account_id: str, amount: int, ref: str, what: str, at: str | None = None
 ) -> None:
-    """Enter signed cents in an account, or in the one behind a card.
+    """Enter signed cents in an account, or in the account behind a debit card.
 
-    The moment `at` may lie in the future; it is now unless given.
+    `at` may lie in the future; by default it is now.
     """
     account = svc.db.get("payments_accounts", account_id) or {}
     row = {
@@ -120,7 +120,7 @@ def post(
 def reverse(svc: Service, ref: str) -> None:
     """Undo the entries of a transaction.
 
-    Entries that still lie in the future are deleted; the others get a counter-entry.
+    Entries that are still in the future are deleted; the others get a counter-entry.
     """
     for entry in svc.db.rows("payments_entries", "ref=?", ref):
         if entry["at"] > svc.time:
@@ -142,20 +142,23 @@ def _with_account(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
 
 
 def find_source(svc: Service, words: Words, source_id: str) -> dict[str, Any]:
-    """Return a linked source, active or not, or refuse."""
+    """Return a linked source, active or not, or refuse if there is none."""
     row = svc.db.get(f"{words.tables}_sources", source_id)
     if row is None:
         svc.fail(
             "FUNDING_SOURCE_NOT_FOUND",
             f"There is no funding source {source_id!r}.",
-            f"Take a source_id from {words.list_sources}.",
+            f"Use a source_id from {words.list_sources}.",
             source_id=source_id,
         )
     return _with_account(svc, row)
 
 
 def active_source(svc: Service, words: Words, source_id: str | None) -> dict[str, Any]:
-    """Return the given source, or the default one (the longest linked of the active), or refuse."""
+    """Return the given source, or by default the first active one; refuse if it is not usable.
+
+    The sources are in the order in which they were linked.
+    """
     if source_id is None:
         usable = sources(svc, words, "active=1")
         if not usable:
@@ -170,21 +173,21 @@ def active_source(svc: Service, words: Words, source_id: str | None) -> dict[str
         svc.fail(
             "FUNDING_SOURCE_INACTIVE",
             f"{chosen['name']} (…{chosen['last4']}) is inactive.",
-            f"Activate it with {words.activate_source} or name another source.",
+            f"Activate it with {words.activate_source} or use another source.",
             source_id=source_id,
         )
     return chosen
 
 
 def cover(svc: Service, words: Words, source: dict[str, Any], total: int) -> None:
-    """Refuse unless the source covers the whole sum; a payment is never split over sources."""
+    """Refuse unless the source covers the whole sum; payments are never split over sources."""
     available = balance(svc, source["account_id"])
     if available < total:
         svc.fail(
             "INSUFFICIENT_FUNDS",
             f"{source['name']} (…{source['last4']}) holds ${dollars(available):,.2f}; "
-            f"${dollars(total):,.2f} are needed.",
-            f"Choose another source from {words.list_sources} or a smaller amount.",
+            f"${dollars(total):,.2f} is needed.",
+            f"Choose another source from {words.list_sources} or pay a smaller amount.",
             source_id=source["id"],
             available=dollars(available),
             required=dollars(total),
@@ -192,7 +195,7 @@ def cover(svc: Service, words: Words, source: dict[str, Any], total: int) -> Non
 
 
 def source_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
-    """Return a source for the agent; a credit card shows its free credit instead of a balance."""
+    """Return a source as agents see it; a credit card has free credit instead of a balance."""
     amount = dollars(balance(svc, row["account_id"]))
     credit = row["type"] == "credit_card"
     shown = {
@@ -215,16 +218,16 @@ def source_ref(svc: Service, words: Words, source_id: str) -> dict[str, Any]:
 
 
 def link_source(svc: Service, words: Words, kind: str, name: str, last4: str) -> dict[str, Any]:
-    """Link an account or card that the bank confirms, and return it for the agent.
+    """Link an account or card that the bank confirms, and return it as agents see it.
 
-    The bank knows the balance. It confirms an account when one word of the name agrees.
+    The balance comes from the bank, which confirms an account if one word of the name matches.
     """
     known = svc.db.rows("payments_accounts", "type=? AND last4=?", kind, last4)
     if not known or not set(name.lower().split()) & set(known[0]["name"].lower().split()):
         svc.fail(
             "ACCOUNT_VERIFICATION_FAILED",
             f"No {kind.replace('_', ' ')} {name!r} ending in {last4} could be verified.",
-            "Check the name and last4 with the account holder.",
+            "Check the account's name and last four digits.",
             last4=last4,
         )
     account = known[0]
@@ -233,7 +236,7 @@ def link_source(svc: Service, words: Words, kind: str, name: str, last4: str) ->
             svc.fail(
                 "DUPLICATE_FUNDING_SOURCE",
                 f"{row['name']} (…{last4}) is already linked.",
-                f"See {words.list_sources}; an inactive one can be turned on with "
+                f"See {words.list_sources}; activate an inactive source with "
                 f"{words.activate_source}.",
                 source_id=row["id"],
             )
@@ -248,7 +251,7 @@ def link_source(svc: Service, words: Words, kind: str, name: str, last4: str) ->
 
 
 def set_active(svc: Service, words: Words, source_id: str, active: bool) -> dict[str, Any]:
-    """Switch a source on or off and return `{source_id, active, status}`."""
+    """Activate or deactivate a source and return `{source_id, active, status}`."""
     row = find_source(svc, words, source_id)
     if row["active"] != active:
         svc.db.update(f"{words.tables}_sources", source_id, active=active)
@@ -257,42 +260,42 @@ def set_active(svc: Service, words: Words, source_id: str, active: bool) -> dict
 
 # -- contacts --------------------------------------------------------------------------------------
 def find_contact(svc: Service, words: Words, contact_id: str) -> dict[str, Any]:
-    """Return a contact that was not removed, or refuse."""
+    """Return a contact that has not been removed, or refuse."""
     row = svc.db.get(f"{words.tables}_contacts", contact_id)
     if row is None or row["removed_at"] is not None:
         svc.fail(
             "CONTACT_NOT_FOUND",
             f"There is no contact {contact_id!r}.",
-            f"Take a contact_id from {words.list_contacts}.",
+            f"Use a contact_id from {words.list_contacts}.",
             contact_id=contact_id,
         )
     return row
 
 
 def party(svc: Service, words: Words, contact_id: str) -> dict[str, Any]:
-    """Return `{contact_id, name, username}` of a contact, removed or not."""
+    """Return `{contact_id, name, username}` of a contact, even a removed one."""
     row = svc.db.get(f"{words.tables}_contacts", contact_id) or {}
     return {"contact_id": contact_id, "name": row["name"], "username": row["username"]}
 
 
 def contact_json(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a contact for the agent."""
+    """Return a contact as agents see it."""
     return {"contact_id": row["id"]} | {k: row[k] for k in ("name", "username", "email", "phone")}
 
 
 def contacts(svc: Service, words: Words) -> list[dict[str, Any]]:
-    """Return the rows of contacts that were not removed, by name."""
+    """Return the rows of contacts that have not been removed, by name."""
     return svc.db.rows(f"{words.tables}_contacts", "removed_at IS NULL", order="name, id")
 
 
 def digits(phone: str) -> str:
-    """Return a phone number's digits, with the country code of the US where none is given."""
+    """Return the digits of a phone number, with the US country code if it has none."""
     number = "".join(c for c in phone if c.isdigit())
     return "1" + number if len(number) == 10 else number
 
 
 def _clash(row: dict[str, Any], username: str, email: str | None, phone: str | None) -> str | None:
-    """Return the first of username, email and phone that a contact has already."""
+    """Return which of username, email and phone a contact already has, or None."""
     if row["username"].lower() == username.lower():
         return "username"
     if email is not None and row["email"] is not None and row["email"].lower() == email:
@@ -305,7 +308,7 @@ def _clash(row: dict[str, Any], username: str, email: str | None, phone: str | N
 def add_contact(
     svc: Service, words: Words, name: str, username: str, email: str | None, phone: str | None
 ) -> dict[str, Any]:
-    """Add a contact unless username, email or phone belong to another, and return its row."""
+    """Add a contact and return its row; refuse a username, email or phone already in use."""
     username = username.removeprefix("@")
     email = email.lower() if email else None
     for row in contacts(svc, words):
@@ -330,7 +333,7 @@ def add_contact(
 
 
 def remove_contact(svc: Service, words: Words, contact_id: str) -> dict[str, Any]:
-    """Remove a contact from the list; past payments and requests keep their name."""
+    """Remove a contact from the list; past payments and requests keep the name."""
     find_contact(svc, words, contact_id)
     svc.db.update(f"{words.tables}_contacts", contact_id, removed_at=svc.time)
     return {"contact_id": contact_id, "status": "removed"}
@@ -340,7 +343,7 @@ def remove_contact(svc: Service, words: Words, contact_id: str) -> dict[str, Any
 def status(row: dict[str, Any], now: str) -> str:
     """Return pending, completed, cancelled, failed, or expired.
 
-    A transfer is expired where nobody claimed the money in time.
+    A transfer expires if nobody claims the money in time.
     """
     if row["cancelled_at"] is not None:
         return "cancelled"
@@ -352,22 +355,22 @@ def status(row: dict[str, Any], now: str) -> str:
 
 
 def find_transaction(svc: Service, words: Words, transaction_id: str) -> dict[str, Any]:
-    """Return a transaction, or refuse."""
+    """Return a transaction, or refuse if there is none."""
     row = svc.db.get(words.transactions, transaction_id)
     if row is None:
         svc.fail(
             "TRANSACTION_NOT_FOUND",
             f"There is no transaction {transaction_id!r}.",
-            f"Take a transaction_id from {words.list_transactions}.",
+            f"Use a transaction_id from {words.list_transactions}.",
             transaction_id=transaction_id,
         )
     return row
 
 
 def cancel_transaction(svc: Service, words: Words, transaction_id: str) -> dict[str, Any]:
-    """Cancel one of the account's own pending transactions and return its old row.
+    """Cancel a pending transaction that the account made, and return its old row.
 
-    The money comes back, and the request that the transaction paid opens again.
+    The money comes back, and a request that the transaction paid is open again.
     """
     row = find_transaction(svc, words, transaction_id)
     state = status(row, svc.time)
@@ -398,7 +401,7 @@ def cancel_transaction(svc: Service, words: Words, transaction_id: str) -> dict[
 def repeated(svc: Service, words: Words, key: str | None, **payment: Any) -> dict[str, Any] | None:
     """Return the transaction that was made with this idempotency key, or None.
 
-    Refuses a key that was used for a payment with other values in the given columns.
+    Refuses if the key was used for a payment with different values in the given columns.
     """
     if key is None:
         return None
@@ -409,14 +412,14 @@ def repeated(svc: Service, words: Words, key: str | None, **payment: Any) -> dic
     if any(earlier[column] != value for column, value in payment.items()):
         svc.fail(
             "IDEMPOTENCY_KEY_REUSED",
-            "This key was used for another payment.",
+            "This key was already used for another payment.",
             "Use a new key for a new payment.",
             transaction_id=earlier["id"],
         )
     return earlier
 
 
-# -- days in the account's own time zone -----------------------------------------------------------
+# -- days in the account's time zone ---------------------------------------------------------------
 def zone(svc: Service, words: Words) -> ZoneInfo:
     """Return the time zone of the signed-in account."""
     return ZoneInfo(svc.db.rows(f"{words.tables}_profile")[0]["timezone"])

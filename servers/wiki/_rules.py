@@ -9,7 +9,7 @@ from pydantic import Field
 
 Query = Annotated[
     str,
-    Field(min_length=1, max_length=200, description='Words to find; "quotes" keep words together.'),
+    Field(min_length=1, max_length=200, description='Words to find; put phrases in "quotes".'),
 ]
 PageTitle = Annotated[
     str, Field(min_length=1, max_length=200, pattern=r"\S", description="Title of the page.")
@@ -19,21 +19,21 @@ Remark = Annotated[
 ]
 # -- search ----------------------------------------------------------------------------------------
 AROUND = 90
-"""Letters shown before and after what was found."""
+"""Characters shown before and after a match."""
 
 
 def best(levels: list[str], order: tuple[str, ...]) -> str | None:
-    """Return the strongest of some levels of access, None where there are none."""
+    """Return the strongest of some access levels, or None if there are none."""
     return max(levels, key=order.index, default=None)
 
 
 def allows(level: str | None, needed: str, order: tuple[str, ...]) -> bool:
-    """Return whether a level of access is at least the one that is needed."""
+    """Return whether an access level is at least the one that is needed."""
     return level is not None and order.index(level) >= order.index(needed)
 
 
 def snippet(text: str, query: str) -> str:
-    """Return a piece of a text around the first of the words looked for, on one line."""
+    """Return a piece of a text around the first word of the query, on one line."""
     plain = " ".join(text.split())
     words = [re.escape(w) for w in re.findall(r"\w+", query)]
     match = re.search(rf"\b(?:{'|'.join(words)})", plain, re.IGNORECASE) if words else None
@@ -46,5 +46,5 @@ def snippet(text: str, query: str) -> str:
 
 
 def says(title: str, query: str) -> bool:
-    """Return whether a title holds one of the words looked for."""
+    """Return whether a title contains one of the words of the query."""
     return any(w.lower() in title.lower() for w in re.findall(r"\w+", query))

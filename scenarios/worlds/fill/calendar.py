@@ -1,6 +1,7 @@
 """Fill both calendars from the person's life and from seeds.
 
-They hold happenings, series, invitations, stale copies, rooms and polls, and when others are busy.
+They get happenings, series, invitations, stale copies, rooms and polls; other people get busy
+times.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from servers.kit.zones import local, local_moment
 PREFIXES = {"google_calendar": ("gcl", "gev"), "outlook_calendar": ("ocl", "oev")}
 WORDS = {"google_calendar": google.WORDS, "outlook_calendar": outlook.WORDS}
 HOUR = 3600
-# Answers with the share of guests below which they are drawn.
+# Answers of guests; each is drawn below its number and above that of the one before.
 USUAL_ANSWERS = (("accepted", 0.82), ("tentative", 0.9), ("declined", 0.95), ("needsAction", 1))
 
 
@@ -56,14 +57,14 @@ def held(builder: Builder, service: str, key: str) -> list[int]:
 
 
 class Others:
-    """Everybody whose calendar can be looked into."""
+    """Everyone whose calendar can be looked into."""
 
     def __init__(self, builder: Builder, seeds: dict[str, Any]) -> None:
         self.builder = builder
         self.seeds = seeds
 
     def fill(self) -> None:
-        """Write people and what fills their time."""
+        """Write people and their busy times."""
         builder = self.builder
         since = self.builder.moment(self.seeds["since"])
         people = builder.person["people"] | self.seeds.get("colleagues", {})
@@ -94,7 +95,7 @@ class Others:
 
 
 def _rule(seed: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the rule of a seed, which may be its frequency alone."""
+    """Return the rule of a seed, which may be just its frequency."""
     rule = seed.get("rule")
     if rule is None:
         return None
@@ -104,7 +105,7 @@ def _rule(seed: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _length(seed: dict[str, Any]) -> int:
-    """Return how many seconds a seed's event lasts."""
+    """Return the length of a seed's event in seconds."""
     return int(seed.get("hours", 1) * HOUR)
 
 
@@ -135,7 +136,7 @@ class Book:
     def fill(self) -> None:
         """Write profile, calendars and events.
 
-        What was moved leaves a copy at its old time in the other provider.
+        An event that was moved leaves a copy at its old time in the other provider.
         """
         who = self.builder.person
         row = {"name": who["name"], "email": self.email, "timezone": who["timezone"]}
@@ -156,7 +157,7 @@ class Book:
         self._fill_events()
 
     def _fill_events(self) -> None:
-        """Write the events. Loose ones come last, as they must not overlap the others."""
+        """Write the events; loose ones come last, as they must not overlap the others."""
         covered: set[str] = set()
         for seed in self.seeds.get("series", []):
             covered.update(seed.get("covers", []))
@@ -179,14 +180,15 @@ class Book:
         return ZoneInfo(zones.get(happening.get("city"), self.builder.person["timezone"]))
 
     def when(self, happening: dict[str, Any]) -> tuple[int, int]:
-        """Return start and end of a happening; its time is that of its city."""
+        """Return start and end of a happening, whose time is in its city's time zone."""
         begin = self.builder.moment(happening["at"], self._zone(happening))
         return begin, begin + _length(happening)
 
     def dropped(self, seed: dict[str, Any], start: int, length: int) -> bool:
         """Return whether an occurrence of a series was cancelled.
 
-        That is by its seed, by chance, or because something else in the person's life came between.
+        That is by its seed, by chance, or because something else in the person's life got in the
+        way.
         """
         day = local(start, self.builder.zone).date().isoformat()
         if day in {str(d) for d in seed.get("skip", [])}:
@@ -239,7 +241,7 @@ class Book:
 
     # -- single events -----------------------------------------------------------------------------
     def event(self, seed: dict[str, Any], **extra: Any) -> None:
-        """Write one event from its seed; see the header of the seeds for what it may say."""
+        """Write one event from its seed; the header of the seeds lists its fields."""
         row = self._row(seed)
         created_at = self._created(seed)
         self.builder.add(created_at, f"{self.service}_events", **row, **extra)
@@ -248,7 +250,7 @@ class Book:
             self._cancel(row["id"], self.builder.moment(seed["cancelled"]))
 
     def _fills(self, row: dict[str, Any]) -> None:
-        """Keep loose events out of an event's time, where it takes the person's own."""
+        """Keep loose events out of an event's time if it takes up the person's own."""
         if row["show_as"] == "busy" and not row["all_day"] and row["organizer"] == self.email:
             self.event_spans.append((parse_time(row["start_at"]), parse_time(row["end_at"])))
 
@@ -320,12 +322,12 @@ class Book:
         return row
 
     def address(self, who: str) -> tuple[str, str | None]:
-        """Return email and name of a person, given by key or as an address."""
+        """Return the email and name of a person, who is given by key or by address."""
         if who in self.people:
             return self.people[who]["email"], self.people[who]["name"]
         name, email = parseaddr(who)
         if "@" not in email:
-            raise InputError(f"calendar.yaml: {who!r} is nobody known")
+            raise InputError(f"calendar.yaml: {who!r} is not a known person")
         return email.lower(), name or None
 
     def _guest(self, who: str, event: dict[str, Any], invited_at: str) -> dict[str, Any]:
@@ -350,7 +352,7 @@ class Book:
     def series(self, seed: dict[str, Any]) -> None:
         """Write a series, and the occurrences that were cancelled or changed alone.
 
-        Those are the ones that the seed names, and some of the past by chance.
+        Those are the ones that the seed names, and some past ones by chance.
         """
         created_at = self._created(seed)
         row = self._row(seed)
@@ -416,7 +418,7 @@ class Book:
             day += timedelta(days=seed["every"])
 
     def _loose(self, seed: dict[str, Any], day: date) -> dict[str, Any]:
-        """Return the seed of one loose event; the order of its draws decides every row."""
+        """Return the seed of one loose event. The order of the draws determines every row."""
         zone = self.builder.zone
         start = self.builder.start
         chance = self.builder.chance("loose", self.service, seed["key"], day)

@@ -1,6 +1,6 @@
 """Venmo, Zelle and the bank accounts behind them, from patterns and single rows.
 
-Opening balances follow from the balances that the seeds give for the start.
+Opening balances are computed from the balances that the seeds give for the start.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def fill(builder: Builder, seeds: dict[str, Any]) -> None:
 
 
 class Books:
-    """Accounts and their entries, from which the opening balances are worked out at the end."""
+    """Accounts and their entries, from which the opening balances are computed at the end."""
 
     def __init__(self, builder: Builder, seeds: dict[str, Any]) -> None:
         self.builder = builder
@@ -47,13 +47,13 @@ class Books:
         return self.builder.id(prefix, key)
 
     def move(self, account: str, at: int, amount: int) -> None:
-        """Remember that an account changed."""
+        """Note that the balance of an account changed."""
         self.moves.setdefault(account, []).append((at, amount))
 
     def enter(
         self, account: str, at: int, amount: int, ref: str, what: str, made: int | None = None
     ) -> None:
-        """Enter an amount in an account, known since `made` (the same moment unless given)."""
+        """Enter an amount in an account; `made` is when it became known (by default, `at`)."""
         account = self.seeds["behind"].get(account, account)
         self._entries += 1
         row = {
@@ -72,7 +72,7 @@ class Books:
         self.move(account, at, amount)
 
     def opening(self, account: str, held: float) -> int:
-        """Return the first balance of an account in cents, for it to hold `held` at the start.
+        """Return an account's first balance in cents, so that it holds `held` dollars at the start.
 
         Raises `InputError` if the account would have been overdrawn at any time.
         """
@@ -123,7 +123,7 @@ class Books:
         )
 
     def profile(self, table: str, username: str) -> None:
-        """Write who is signed in."""
+        """Write the signed-in account."""
         who = self.builder.person
         row = {
             "name": who["name"],
@@ -134,7 +134,7 @@ class Books:
         self.builder.add(self.first, table, id="me", timezone=who["timezone"], **row)
 
     def contacts(self, table: str, prefix: str, keys: list[str], venmo: bool) -> None:
-        """Write an address book, everyone known since the first day."""
+        """Write a contact list; all contacts are known since the first day."""
         for key in keys:
             who = self.people[key]
             username = who["venmo"] if venmo else who["email"].split("@")[0]
@@ -149,7 +149,7 @@ class Books:
             )
 
     def sources(self, table: str, prefix: str, linked: dict[str, bool]) -> None:
-        """Write linked accounts and cards, one an hour."""
+        """Write linked accounts and cards, one per hour."""
         for hour, (key, active) in enumerate(linked.items()):
             at = self.first + hour * 3600
             self.builder.add(
@@ -164,7 +164,7 @@ class Books:
     def expand(self, service: str, pattern: dict[str, Any]) -> Iterator[dict[str, Any]]:
         """Yield the single rows that a recurring pattern stands for."""
         for key, day, month in self._pattern_days(pattern):
-            # The order of the draws decides every row of the world.
+            # The order of the draws determines every row.
             chance = self.builder.chance(service, pattern["key"], day)
             skipped = chance.random() < pattern.get("skip", 0)
             clock = time(pattern["hour"], chance.randrange(60), chance.randrange(60))
@@ -187,8 +187,8 @@ class Books:
     def _pattern_days(self, pattern: dict[str, Any]) -> Iterator[tuple[str, date, date]]:
         """Yield each day of a pattern with the key of its row and the month that it is for.
 
-        A monthly pattern falls on a `day`, or some days `before` the month that it is for; any
-        other falls on a weekday, `every` so many days.
+        A monthly pattern falls on a `day`, or some days `before` the month that it is for. Any
+        other pattern falls on a weekday, `every` so many days.
         """
         number = 0
         for day in _days(self.seeds["since"], self.builder.start):
@@ -214,7 +214,7 @@ class Venmo:
         self.builder = books.builder
 
     def fill(self) -> None:
-        """Write everything; the wallet last, as its opening follows from the rest."""
+        """Write everything; the wallet last, as its opening balance depends on the rest."""
         books = self.books
         seeds = self.seeds
         first = self.books.first
@@ -496,7 +496,10 @@ def _request(
     extra: dict[str, Any],
     pay: Any,
 ) -> None:
-    """Write a request and how it was closed; `prefixes` are those of requests and contacts."""
+    """Write a request and how it was closed; `prefixes` are the ID prefixes of both tables.
+
+    They are those of the requests and of the contacts.
+    """
     at = parse_time(seed["at"])
     request = books.id(prefixes[0], seed["key"])
     row = {

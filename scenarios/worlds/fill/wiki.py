@@ -1,6 +1,6 @@
 """Fill Notion and Confluence from seeds and from the calendars.
 
-They hold pages written by hand, notes of meetings, logs, databases and outdated copies.
+They get handwritten pages, notes of meetings, logs, databases and outdated copies.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def fill(builder: Builder, seeds: dict[str, Any]) -> None:
 
 
 class Wiki:
-    """What both fills need: people, moments, and pages that come from patterns."""
+    """What both wikis need: people, moments, and pages made from patterns."""
 
     service = ""
     prefix = ""
@@ -39,11 +39,11 @@ class Wiki:
         self.since = builder.moment(seeds["since"])
 
     def at(self, when: Any) -> int:
-        """Return a moment, not before the wiki began and not after the start."""
+        """Return a moment that is neither before the wiki began nor after the start."""
         return max(self.since + HOUR, min(self.builder.moment(when), self.builder.start))
 
     def name(self, key: str | None) -> str:
-        """Return a person's name, the world's own person for None."""
+        """Return a person's name; None means the person of this world."""
         if key is None:
             return self.builder.person["name"]
         return self.people[key]["name"] if key in self.people else parseaddr(key)[0] or key
@@ -57,7 +57,7 @@ class Wiki:
         return self.builder.id(self.prefix, key)
 
     def stamps(self, at: int, by: str | None) -> dict[str, str]:
-        """Return who wrote a row and when; nobody has edited it since."""
+        """Return the columns that say who wrote a row and when; nobody has edited it since."""
         author = self.name(by)
         return {
             "created_at": iso(at),
@@ -67,9 +67,9 @@ class Wiki:
         }
 
     def pages(self) -> list[dict[str, Any]]:
-        """Return the seeds of all pages, those of meetings included.
+        """Return the seeds of all pages, including notes of meetings.
 
-        Raises `InputError` where a happening names a page that is not among them.
+        Raises `InputError` if a happening names a page that is not among them.
         """
         pages = [dict(p) for p in self.seeds["pages"]]
         for pattern in self.seeds.get("notes", []):
@@ -85,12 +85,12 @@ class Wiki:
         return pages
 
     def _notes(self, seed: dict[str, Any]) -> list[dict[str, Any]]:
-        """Return a page for each time that a series of the calendar took place."""
+        """Return a page for each time that a calendar series took place."""
         times = held(self.builder, seed["calendar"], seed["series"])
         return [self._note(seed, start) for start in times[-seed.get("last", 60) :]]
 
     def _note(self, seed: dict[str, Any], start: int) -> dict[str, Any]:
-        """Return the page of one meeting; the order of its draws decides every row."""
+        """Return the page of one meeting. The order of the draws determines every row."""
         day = local(start, self.builder.zone).date()
         chance = self.builder.chance(self.service, seed["key"], day)
         lines = []
@@ -117,7 +117,7 @@ class Wiki:
         }
 
     def _awake(self, moment: int) -> int:
-        """Return a moment, or the morning after it where it lies in the night."""
+        """Return a moment, or the next morning if it is at night."""
         at = local(moment, self.builder.zone)
         if 7 <= at.hour < 23:
             return moment
@@ -218,7 +218,7 @@ class Notion(Wiki):
         at = self.at(seed["at"])
         columns: list[dict[str, Any]] = []
         for name, kind in seed["properties"].items():
-            # A kind may be a list: the type and then its options.
+            # A kind can be a list of the type and its options.
             kind, *options = kind if isinstance(kind, list) else [kind]
             columns.append({"name": name, "type": kind, "options": options})
         database = builder.id("ndb", seed["key"])
@@ -235,7 +235,7 @@ class Notion(Wiki):
         )
         rows = seed.get("rows", []) + self._drawn(seed)
         for number, values in enumerate(rows, 1):
-            # The last value may say when the row was added, and by whom.
+            # The last value can be a mapping that says when, and by whom, the row was added.
             *values, extra = values if isinstance(values[-1], dict) else [*values, {}]
             if len(values) > len(columns):
                 raise InputError(
@@ -277,7 +277,7 @@ class Notion(Wiki):
     def _drawn(self, seed: dict[str, Any]) -> list[list[Any]]:
         """Return some rows for each time that a series took place.
 
-        A value is chosen from a list, or a text in which {day} is the date.
+        A value is chosen from a list, or is a text in which {day} becomes the date.
         """
         rows = []
         for drawn in seed.get("drawn", []):
@@ -417,9 +417,10 @@ class Confluence(Wiki):
 
 
 def _html(text: str) -> str:
-    """Return plain text as XHTML; text that begins with a tag stays.
+    """Return plain text as XHTML; text that begins with a tag stays as it is.
 
-    A line is a paragraph, a line that begins with `# ` a heading, with `- ` an item.
+    A line becomes a paragraph. A line that begins with `# ` becomes a heading, with `- ` a list
+    item.
     """
     text = text.strip()
     if text.startswith("<"):

@@ -46,29 +46,32 @@ WORDS = rules.Words(
 
 EventId = rules.EventId
 CalendarId = Annotated[
-    str, Field(description="calendar_id, from list_calendars; 'primary' is the account's own.")
+    str, Field(description="calendar_id from list_calendars; 'primary' is your main calendar.")
 ]
 Transparency = Annotated[
     Literal["opaque", "transparent"],
-    Field(description="opaque: takes up time; transparent: you stay free."),
+    Field(description="opaque: blocks the time; transparent: you stay free."),
 ]
 SlotId = Annotated[str, Field(description="slot_id, from list_appointment_slots.")]
 Clock = Annotated[
     str,
-    Field(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$", description="Local time as HH:MM, 24 hours."),
+    Field(
+        pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$",
+        description="Local time as HH:MM, on the 24-hour clock.",
+    ),
 ]
 POPUP = [{"method": "popup", "minutes_before": 30}]
-"""Reminders of an event for which none are given."""
+"""Reminders of an event that was created without any."""
 _MEET_LETTERS = "abcdefghijkmnopqrstuvwxyz"
 
 
 def primary() -> str:
-    """Return the id of the default world's own calendar, for examples."""
+    """Return the ID of the default world's primary calendar, for examples."""
     return seeded("gcl", "personal")
 
 
 def calendar_json(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a calendar for the agent."""
+    """Return a calendar as agents see it."""
     return {
         "calendar_id": row["id"],
         "name": row["name"],
@@ -79,18 +82,18 @@ def calendar_json(row: dict[str, Any]) -> dict[str, Any]:
 
 
 class Absence(NamedTuple):
-    """The span of an out of office in epoch seconds."""
+    """An out-of-office period in epoch seconds."""
 
     start: int
     end: int
 
     def touches(self, first: int, last: int) -> bool:
-        """Return whether a span lies partly in it."""
+        """Return whether a span overlaps it."""
         return rules.overlap(first, last, self.start, self.end)
 
 
 def absence(svc: Service) -> Absence | None:
-    """Return the out of office that is set, over or not."""
+    """Return the out-of-office period that is set, even if it is over, or None."""
     rows = svc.db.rows("google_calendar_absence")
     if not rows:
         return None
@@ -102,7 +105,7 @@ def absence(svc: Service) -> Absence | None:
 def my_response(svc: Service, row: dict[str, Any]) -> str | None:
     """Return the account's answer.
 
-    While it is out of office, an invitation that it has not answered is declined.
+    While the account is out of office, an invitation that it has not answered counts as declined.
     """
     answer = _busy.my_answer(svc, WORDS, row)
     if answer != "needsAction":
@@ -114,7 +117,7 @@ def my_response(svc: Service, row: dict[str, Any]) -> str | None:
 
 
 def shown_time(svc: Service, row: dict[str, Any], column: str) -> str:
-    """Return a start or end: a date for whole days, else UTC."""
+    """Return a start or end as agents see it: a date for all-day events, otherwise UTC."""
     if not row["all_day"]:
         return row[column]
     return local(parse_time(row[column]), rules.zone(svc, WORDS)).date().isoformat()
@@ -127,7 +130,7 @@ def _meet_link(event_id: str) -> str:
 
 
 def event_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
-    """Return an event, a series or an occurrence for the agent."""
+    """Return an event, a series or an occurrence as agents see it."""
     answer = my_response(svc, row)
     if row["cancelled_at"]:
         state = "cancelled"
@@ -164,7 +167,7 @@ def event_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
 
 
 def made_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
-    """Return an event that was made or changed, and what else is in its time."""
+    """Return an event that was created or changed, with its conflicts."""
     conflicts = [_conflict_json(other) for other in _busy.conflicts(svc, WORDS, row)]
     return event_json(svc, row) | {"conflicts": conflicts}
 
@@ -179,5 +182,5 @@ def _conflict_json(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def in_a_year(begin: int) -> int:
-    """Return the end of a listing for which none is given."""
+    """Return the default end of a listing."""
     return begin + rules.LONGEST

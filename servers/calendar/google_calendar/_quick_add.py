@@ -19,7 +19,7 @@ _SPAN = (
     r"(?:\b(?:to|until|till|through)|[-–—])\s*"
     rf"(?:{_WEEKDAY}\b|{_MONTH}\s*[0-9]|{_NUMBER}\s+{_MONTH}|[0-9]{{4}}-[0-9])"
 )
-# What may be an hour after "at" or "from", and what is one without.
+# A time after "at" or "from", and a time that is clear without such a word.
 _CLOCK = r"(?:([0-9]{1,2})(?:[:.]([0-9]{2}))?\s*([ap]\.?m\b\.?)?|(noon|midnight))"
 _SURE_CLOCK = (
     r"(?:([0-9]{1,2}):([0-9]{2})\s*([ap]\.?m\b\.?)?"
@@ -38,7 +38,7 @@ class Quick:
     title: str
     day: date
     clock: time | None
-    """None for a whole day, for which `minutes` says nothing."""
+    """None for an all-day event, for which `minutes` has no meaning."""
     minutes: int
     location: str = ""
     rule: dict[str, Any] | None = field(default=None)
@@ -59,8 +59,8 @@ class _Line:
 def read(text: str, now: datetime) -> Quick:
     """Return what a line says, seen from a local moment.
 
-    Raises `ValueError` in plain words where it cannot be read. The order matters: each step cuts
-    what it understood out of the line.
+    Raises `ValueError` in plain words if it cannot be read. The order of the steps matters: each
+    cuts the part that it understood out of the line.
     """
     line = _Line(" ".join(text.split()))
     rule = _every(line)
@@ -70,7 +70,7 @@ def read(text: str, now: datetime) -> Quick:
     length = line.take(r"for ([0-9]{1,3}(?:\.5)?)\s*(h|hours?|hrs?|m|min|mins|minutes?)")
     clock, end = _hours(line)
     if day is None and clock is None and rule is None:
-        raise ValueError("no day and no hour")
+        raise ValueError("it names neither a day nor a time")
     if day is None:
         day = _first_day(now, clock, rule)
     minutes = 60
@@ -79,18 +79,18 @@ def read(text: str, now: datetime) -> Quick:
     elif end is not None and clock is not None:
         minutes = (end.hour * 60 + end.minute - clock.hour * 60 - clock.minute) % 1440
     if minutes == 0:
-        raise ValueError("a length of nothing")
+        raise ValueError("the event would have no length")
     title = line.text
     location = ""
     place = re.search(r"(?:^|\s)(?:at|@)\s+(\S.*)$", title)
     if place:
         title = title[: place.start()]
         location = _tidy(place[1])
-    # What was cut out may leave a preposition behind, as in "Lunch on".
+    # Cutting out the day or time can leave a preposition behind, as in "Lunch on".
     title = re.sub(r"(?:\s+(?:on|at|from|the|by))+$", "", _tidy(title), flags=re.IGNORECASE)
     title = title.strip(_EDGES)
     if not title:
-        raise ValueError("no title beside the time")
+        raise ValueError("it has no title besides the time")
     return Quick(title[:200], day, clock, minutes, location[:200], rule)
 
 
@@ -99,7 +99,7 @@ def _tidy(text: str) -> str:
 
 
 def _first_day(now: datetime, clock: time | None, rule: dict[str, Any] | None) -> date:
-    """Return the day of a line that names none: today, tomorrow, or the first that fits a rule."""
+    """Return the day for a line without one: today, tomorrow, or the first that a rule allows."""
     day = now.date()
     if rule is None:
         is_past = clock is not None and clock <= now.time()
@@ -129,7 +129,10 @@ def _day(line: _Line, today: date) -> date | None:
 
 
 def _calendar_date(line: _Line, today: date) -> date | None:
-    """Return a date such as 2026-03-20, 20 March 2026, Mar 20 or 3/20; without a year, the next."""
+    """Return a date such as 2026-03-20, 20 March 2026, Mar 20 or 3/20, or None.
+
+    A date without a year is the next such date.
+    """
     match = line.take(r"(?:on )?([0-9]{4})-([0-9]{2})-([0-9]{2})")
     if match:
         return _real(int(match[1]), int(match[2]), int(match[3]))
@@ -143,12 +146,12 @@ def _calendar_date(line: _Line, today: date) -> date | None:
     if match is None:
         return None
     if not 1 <= int(match[1]) <= 12:
-        raise ValueError(f"{match[0].strip()} is no month/day")
+        raise ValueError(f"{match[0].strip()} is not a valid month/day")
     return _month_day(today, _MONTHS[int(match[1]) - 1], match[2], match[3])
 
 
 def _relative_day(line: _Line, today: date) -> date | None:
-    """Return a day such as in 3 days, tomorrow, next Friday or on the 20th."""
+    """Return a day such as in 3 days, tomorrow, next Friday or on the 20th, or None."""
     match = line.take(r"in ([0-9]{1,3}) (day|week)s?")
     if match:
         return today + timedelta(days=int(match[1]) * (7 if match[2].lower() == "week" else 1))
@@ -174,7 +177,7 @@ def _month_day(today: date, month: str, day: str, year: str | None) -> date:
 
 
 def _next_day(today: date, number: int) -> date:
-    """Return the next day of that number, of this month or of one that has it."""
+    """Return the next day with that number, in this month or a later one."""
     for ahead in range(62):
         day = today + timedelta(days=ahead)
         if day.day == number:
@@ -188,16 +191,16 @@ def _real(year: int, month: int, day: int) -> date:
             return date(year, month, day)
         except ValueError:
             pass
-    raise ValueError(f"{year}-{month:02d}-{day:02d} is no date")
+    raise ValueError(f"{year}-{month:02d}-{day:02d} is not a date")
 
 
 def _hours(line: _Line) -> tuple[time | None, time | None]:
-    """Return the hours at which it begins and ends, as far as the line has them."""
+    """Return the start and end times, as far as the line gives them."""
     span = line.take(rf"(?:at |from )?{_CLOCK}\s*(?:-|–|—|to|till|until)\s*{_CLOCK}")
     if span:
         hour, minute, half, word, end_hour, end_minute, end_half, end_word = span.groups()
         if not half and not minute and hour and end_hour and int(hour) <= int(end_hour):
-            half = end_half  # 2-3pm begins at 2 pm, but 11-1pm at 11.
+            half = end_half  # 2-3pm begins at 2 p.m., but 11-1pm at 11 a.m.
         begin = _clock(hour, minute, half, word)
         return begin, _clock(end_hour, end_minute, end_half, end_word)
     match = line.take(rf"(?:at |from |@ ?){_CLOCK}")
@@ -215,10 +218,10 @@ def _clock(hour: str | None, minute: str | None, half: str | None, word: str | N
     number = int(hour)
     if half:
         if not 1 <= number <= 12:
-            raise ValueError(f"{hour} {half} is no hour")
+            raise ValueError(f"{hour} {half} is not a valid hour")
         number = number % 12
         if half.lower().startswith("p"):
             number += 12
     if number > 23 or int(minute or 0) > 59:
-        raise ValueError(f"{hour}:{minute or '00'} is no time of day")
+        raise ValueError(f"{hour}:{minute or '00'} is not a time of day")
     return time(number, int(minute or 0))

@@ -1,4 +1,4 @@
-"""Appointment slots: time that others may book, each slot once."""
+"""Appointment slots: times that others can book, each once."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ OPEN_HOURS = Setup(
 
 
 class Appointments(Service):
-    """Slots and their booking."""
+    """Slots and their bookings."""
 
     @writes(example=OPEN_HOURS.args)
     def create_appointment_slots(
@@ -57,7 +57,10 @@ class Appointments(Service):
         description: Text | None = None,
         location: Where | None = None,
     ) -> dict[str, Any]:
-        """Offer a span of time to come as slots of equal length, at most 48; a rest too short for a slot is left out."""
+        """Offer a future span of time as slots of equal length, at most 48.
+
+        A remainder that is too short for a slot is left out.
+        """
         calendar = rules.calendar(self, WORDS, calendar_id, "writer")
         start, end = edit.span(self, WORDS, start_time, end_time, False)
         step = slot_duration_minutes * 60
@@ -66,13 +69,13 @@ class Appointments(Service):
             self.fail(
                 "INVALID_SLOT_COUNT",
                 f"The span holds {len(begins)} slots of {slot_duration_minutes} minutes.",
-                "Choose a span that holds between 1 and 48 slots.",
+                "Choose a span that fits between 1 and 48 slots.",
             )
         if begins[0] <= self.now:
             self.fail(
                 "INVALID_TIME_RANGE",
-                f"The first slot would begin at {start}, which is past.",
-                "Offer time to come.",
+                f"The first slot would begin at {start}, which is in the past.",
+                "Offer a time in the future.",
             )
         slots = []
         for begin in begins:
@@ -99,7 +102,10 @@ class Appointments(Service):
         limit: Limit = 20,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Return a calendar's slots that can still be booked, by start: slot_id, title, start_time, end_time, location, status."""
+        """Return the slots of a calendar that can still be booked, by start.
+
+        Fields: slot_id, title, start_time, end_time, location, status.
+        """
         calendar = rules.calendar(self, WORDS, calendar_id)
         first, last = rules.bounds(self, WORDS, time_min, time_max, in_a_year)
         rows = self.db.rows(
@@ -125,13 +131,16 @@ class Appointments(Service):
     def book_appointment_slot(
         self, slot_id: SlotId, attendee_email: Email, attendee_name: PersonName | None = None
     ) -> dict[str, Any]:
-        """Book an open slot for somebody and return the event. The slot is gone, and comes back when the event is cancelled or moved."""
+        """Book an open slot for someone and return the event.
+
+        The slot is then taken; it opens again if the event is cancelled or moved.
+        """
         row = self.db.get("google_calendar_slots", slot_id)
         if row is None:
             self.fail(
                 "SLOT_NOT_FOUND",
                 f"There is no slot {slot_id!r}.",
-                "Take a slot_id from list_appointment_slots.",
+                "Use a slot_id from list_appointment_slots.",
                 slot_id=slot_id,
             )
         calendar = rules.calendar(self, WORDS, row["calendar_id"])
@@ -172,7 +181,7 @@ class Appointments(Service):
         return event["start_at"] == row["start_at"]
 
     def _state(self, row: dict[str, Any]) -> str:
-        """Return open, booked, blocked (other events or an absence take the time) or past."""
+        """Return open, booked, past, or blocked (by another event or an absence)."""
         if self._is_booked(row):
             return "booked"
         first = parse_time(row["start_at"])

@@ -1,4 +1,4 @@
-"""The account, its calendars, and who else may use them."""
+"""The account, its calendars, and who else can use them."""
 
 from __future__ import annotations
 
@@ -37,18 +37,21 @@ class Calendars(Service):
 
     @reads()
     def get_calendar_settings(self) -> dict[str, Any]:
-        """Return the signed-in account: name, email, and the time zone in which its calendars count days and hours."""
+        """Return the signed-in account: name, email, and the time zone of its calendars."""
         me = rules.me(self, WORDS)
         return {"name": me["name"], "email": me["email"], "timezone": me["timezone"]}
 
     @reads()
     def list_calendars(self, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
-        """Return the calendars one sees: calendar_id, name, is_primary, owner, and access_role (reader, writer or owner)."""
+        """Return the calendars you can see.
+
+        Fields: calendar_id, name, is_primary, owner, and access_role (reader, writer or owner).
+        """
         return page(rules.calendars(self, WORDS), "calendars", limit, cursor, calendar_json)
 
     @writes(example=TRIPS.args)
     def create_calendar(self, name: Name) -> dict[str, Any]:
-        """Create a secondary calendar of one's own and return it."""
+        """Create a secondary calendar that you own and return it."""
         owner = rules.me(self, WORDS)["email"]
         row = {
             "id": self.new_id("gcl"),
@@ -62,7 +65,10 @@ class Calendars(Service):
 
     @writes(example={"calendar_id": "${made.calendar_id}"}, setup=(TRIPS,), destructive=True)
     def delete_calendar(self, calendar_id: CalendarId) -> dict[str, Any]:
-        """Delete a secondary calendar that you own, with all its events and appointment slots. The primary calendar cannot be deleted."""
+        """Delete a secondary calendar that you own, with all its events and appointment slots.
+
+        The primary calendar cannot be deleted.
+        """
         row = rules.calendar(self, WORDS, calendar_id, "owner")
         if row["is_primary"]:
             self.fail(
@@ -83,14 +89,17 @@ class Calendars(Service):
     def share_calendar(
         self, calendar_id: CalendarId, email: Email, role: Role = "reader"
     ) -> dict[str, Any]:
-        """Give someone access to a calendar that you own, or change the role they have. Returns calendar_id, email, role, status."""
+        """Give someone access to a calendar that you own, or change their role.
+
+        Returns calendar_id, email, role, status.
+        """
         row = rules.calendar(self, WORDS, calendar_id, "owner")
         address = email.lower()
         if address == row["owner"]:
             self.fail(
                 "CANNOT_SHARE_WITH_OWNER",
-                f"{email} owns '{row['name']}' already.",
-                "Name somebody else.",
+                f"{email} already owns '{row['name']}'.",
+                "Give someone else's email.",
                 email=email,
             )
         earlier = next((r for r in self._acl(row["id"]) if r["email"] == address), None)
@@ -109,14 +118,14 @@ class Calendars(Service):
 
     @writes(example={"calendar_id": primary(), "email": "priya.nair@gmail.com"}, setup=(FAMILY,))
     def unshare_calendar(self, calendar_id: CalendarId, email: Email) -> dict[str, Any]:
-        """Take someone's access to a calendar that you own away."""
+        """Remove someone's access to a calendar that you own."""
         row = rules.calendar(self, WORDS, calendar_id, "owner")
         known = {r["email"]: r["id"] for r in self._acl(row["id"])}
         if email.lower() not in known:
             self.fail(
                 "ACL_RULE_NOT_FOUND",
                 f"'{row['name']}' is not shared with {email}{did_you_mean(email.lower(), known)}",
-                "See get_calendar_acl.",
+                "get_calendar_acl shows who has access.",
                 email=email,
                 calendar_id=row["id"],
             )
@@ -127,7 +136,10 @@ class Calendars(Service):
     def get_calendar_acl(
         self, calendar_id: CalendarId, limit: Limit = 50, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return who has access to a calendar that you own, the owner first: email, role, granted_at."""
+        """Return who has access to a calendar that you own, the owner first.
+
+        Fields: email, role, granted_at.
+        """
         row = rules.calendar(self, WORDS, calendar_id, "owner")
         people = [{"email": row["owner"], "role": "owner", "granted_at": row["created_at"]}]
         for rule in self._acl(row["id"]):

@@ -1,4 +1,4 @@
-"""Events and series: making, changing, finding."""
+"""Events and series: creating, changing and finding them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ AllDay = Annotated[
     bool,
     Field(
         description=(
-            "Whole days: start_time and end_time are dates, the end being the day after the last."
+            "All-day event: start_time and end_time are dates; end_time is the day after the last."
         )
     ),
 ]
@@ -45,7 +45,9 @@ Repeat = Annotated[
         )
     ),
 ]
-Stop = Annotated[bool, Field(description="true makes a series a single event again, its first.")]
+Stop = Annotated[
+    bool, Field(description="true turns a series into a single event, its first occurrence.")
+]
 Line = Annotated[
     str,
     Field(
@@ -54,12 +56,12 @@ Line = Annotated[
         description="What, when and where, e.g. 'Lunch with Ana on Friday 12:30-13:30'.",
     ),
 ]
-From = Annotated[When, Field(description="Only what ends after this; from now on when left out.")]
+From = Annotated[When, Field(description="Only events that end after this; defaults to now.")]
 Until = Annotated[
     When,
     Field(
         description=(
-            "Only what begins before this; a year after time_min when left out, and no later."
+            "Only events that begin before this; at most, and by default, a year after time_min."
         )
     ),
 ]
@@ -82,7 +84,7 @@ def _people(attendees: list[Guest]) -> list[tuple[str, str | None]]:
 
 
 class Events(Service):
-    """Events of all visible calendars."""
+    """Events in all visible calendars."""
 
     @writes(example=COFFEE.args)
     def create_event(
@@ -100,7 +102,10 @@ class Events(Service):
         generate_meet_link: Meet = False,
         transparency: Transparency = "opaque",
     ) -> dict[str, Any]:
-        """Create an event or a series and invite its attendees. Returns the event with `conflicts`: what else takes up that time."""
+        """Create an event or a series and invite its attendees.
+
+        Returns the event with `conflicts`: what else takes up that time.
+        """
         calendar = rules.calendar(self, WORDS, calendar_id, "writer")
         start, end = edit.span(self, WORDS, start_time, end_time, all_day)
         event = edit.new(
@@ -125,10 +130,12 @@ class Events(Service):
         example={"calendar_id": primary(), "text": "Lunch with Ana at Afuri on Friday 12:30-13:30"}
     )
     def quick_add_event(self, calendar_id: CalendarId, text: Line) -> dict[str, Any]:
-        """Create an event from one line that names a day, an hour, or both; an hour without am or pm is on the 24-hour clock.
+        """Create an event from one line of text that names a day, a time, or both.
 
-        Understood: dates (2026-03-20, 20 March, 3/20), weekdays, tomorrow, 'on the 20th', 'for 2 hours', 'every Tuesday', 'at <place>'.
-        Without a length it lasts an hour, without an hour all day. Returns the event as it was understood.
+        It understands dates (2026-03-20, 20 March, 3/20), weekdays, tomorrow, 'on the 20th', 'for 2
+        hours', 'every Tuesday' and 'at <place>'. A time without am or pm is on the 24-hour clock.
+        Without a length the event lasts an hour; without a time it lasts all day. Returns the event
+        as it was understood.
         """
         calendar = rules.calendar(self, WORDS, calendar_id, "writer")
         zone = rules.zone(self, WORDS)
@@ -181,10 +188,11 @@ class Events(Service):
         transparency: Transparency | None = None,
         remove_recurrence: Stop = False,
     ) -> dict[str, Any]:
-        """Change an event that you organise: a single one, a whole series, or one occurrence alone. What is left out stays.
+        """Change an event that you organize: a single one, a series, or one occurrence alone.
 
-        A new start_time alone keeps the length. `attendees` replaces the list. New times ask all attendees again; of a series they also
-        undo changes made to single occurrences.
+        Fields that are left out stay as they are. A new start_time without end_time keeps the
+        length. `attendees` replaces the list. New times ask all attendees again; for a series they
+        also undo changes made to single occurrences.
         """
         row = rules.own(self, WORDS, event_id)
         changes: dict[str, Any] = {
@@ -210,8 +218,8 @@ class Events(Service):
         if row["series_id"] is not None and recurrence is not None:
             self.fail(
                 "INVALID_RECURRENCE",
-                "One occurrence of a series cannot repeat.",
-                f"Change the series {row['series_id']} instead, or leave out recurrence.",
+                "A single occurrence of a series cannot repeat.",
+                f"Change the series {row['series_id']} instead, or omit recurrence.",
                 event_id=event_id,
             )
         after = row | changes
@@ -221,8 +229,10 @@ class Events(Service):
 
     @writes(example={"event_id": "${made.event_id}"}, setup=(COFFEE,), destructive=True)
     def delete_event(self, event_id: EventId) -> dict[str, Any]:
-        """Cancel an event, a whole series, or one occurrence alone; attendees are told. One that somebody else organises only leaves your
-        own calendar, and counts as declined.
+        """Cancel an event, a whole series, or one occurrence alone; attendees are notified.
+
+        If someone else organizes the event, it is only removed from your own calendar and counts as
+        declined.
         """
         row = rules.live(self, WORDS, event_id)
         rules.calendar(self, WORDS, row["calendar_id"], "writer")
@@ -234,20 +244,23 @@ class Events(Service):
         setup=(COFFEE,),
     )
     def move_event(self, event_id: EventId, new_calendar_id: CalendarId) -> dict[str, Any]:
-        """Move an event or a whole series that you organise to another calendar that you may write."""
+        """Move an event or a whole series that you organize to another calendar.
+
+        You need to be able to write to both calendars.
+        """
         row = rules.own(self, WORDS, event_id)
         target = rules.calendar(self, WORDS, new_calendar_id, "writer")
         if row["series_id"] is not None:
             self.fail(
                 "CANNOT_MOVE_INSTANCE",
-                "One occurrence of a series cannot move alone.",
+                "A single occurrence of a series cannot be moved.",
                 f"Move the series {row['series_id']} instead.",
                 event_id=event_id,
             )
         if target["id"] == row["calendar_id"]:
             self.fail(
                 "ALREADY_IN_CALENDAR",
-                f"The event is in '{target['name']}' already.",
+                f"The event is already in '{target['name']}'.",
                 "Choose another calendar from list_calendars.",
                 calendar_id=target["id"],
             )
@@ -266,9 +279,10 @@ class Events(Service):
 
     @reads(example={"event_id": seeded("gev", "yoga")})
     def get_event(self, event_id: EventId) -> dict[str, Any]:
-        """Return one event, series or occurrence with attendees and their answers, reminders, recurrence and meet_link.
+        """Return one event, series or occurrence with its attendees and their answers.
 
-        `conflicts` lists what else takes up its time; a cancelled event is shown with that status.
+        It includes reminders, recurrence, meet_link and `conflicts`, which lists what else takes up
+        its time. A cancelled event has the status cancelled and no `conflicts`.
         """
         row = rules.find(self, WORDS, event_id)
         return event_json(self, row) if row["cancelled_at"] else made_json(self, row)
@@ -282,7 +296,10 @@ class Events(Service):
         max_results: Limit = 20,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Return single events and occurrences of series by start, of one calendar or of all that you see. Cancelled ones are left out."""
+        """Return single events and occurrences of series, by start.
+
+        They come from one calendar or from all that you can see. Cancelled events are left out.
+        """
         first, last = rules.bounds(self, WORDS, time_min, time_max, in_a_year)
         ids = None if calendar_id is None else [rules.calendar(self, WORDS, calendar_id)["id"]]
         rows = rules.occurrences(self, WORDS, first, last, ids)
@@ -296,10 +313,11 @@ class Events(Service):
         max_results: Limit = 20,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Return events, past and to come, that hold every word in title, notes, place or attendees, best first.
+        """Return past and future events that contain every word, best match first.
 
-        A series comes once, with its recurrence and `next_start_time`, beside occurrences that were changed alone. "Quotes" keep words
-        together.
+        Titles, notes, places and attendees are searched. A series appears once, with its recurrence
+        and `next_start_time`; occurrences that were changed alone appear as well. Put phrases in
+        "quotes".
         """
         rows = rules.matching(self, WORDS, query, calendar_id)
         return page(rows, "events", max_results, cursor, self._hit_json)

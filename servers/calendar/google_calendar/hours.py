@@ -31,7 +31,9 @@ Weekdays = Annotated[
 Message = Annotated[
     str,
     Field(
-        min_length=1, max_length=500, description="What people read whose invitations are declined."
+        min_length=1,
+        max_length=500,
+        description="Message to people whose invitations are declined.",
     ),
 ]
 Which = Annotated[
@@ -39,7 +41,7 @@ Which = Annotated[
     Field(
         min_length=1,
         max_length=20,
-        description="Calendars to look at; your own ones when left out.",
+        description="Calendars to check; defaults to your own.",
     ),
 ]
 AWAY = Setup(
@@ -66,7 +68,7 @@ class Hours(Service):
     def set_working_hours(
         self, days_of_week: Weekdays, start_time: Clock, end_time: Clock
     ) -> dict[str, Any]:
-        """Set the days and local hours in which you work; they replace the earlier ones."""
+        """Set the days and local hours when you work, replacing the previous ones."""
         if end_time <= start_time:
             self.fail(
                 "INVALID_TIME_RANGE",
@@ -86,7 +88,7 @@ class Hours(Service):
 
     @reads()
     def get_working_hours(self) -> dict[str, Any]:
-        """Return days_of_week and local start_time and end_time as HH:MM, or an empty object where none are set."""
+        """Return days_of_week with local start_time and end_time (HH:MM), or an empty object."""
         rows = self.db.rows("google_calendar_hours")
         return _hours_json(rows[0]) if rows else {}
 
@@ -94,8 +96,10 @@ class Hours(Service):
     def set_out_of_office(
         self, start_date: Date, end_date: Date, decline_message: Message | None = None
     ) -> dict[str, Any]:
-        """Be out of office from one day to another, both included; it replaces an earlier one. Invitations in that time that have no answer
-        count as declined (their ids are in declined_events), open slots are blocked, and the time is busy.
+        """Set an out-of-office period, both days included, replacing any previous one.
+
+        Unanswered invitations in that period count as declined (their IDs are in declined_events),
+        open slots are blocked, and the time is busy.
         """
         if end_date < start_date:
             self.fail(
@@ -106,7 +110,9 @@ class Hours(Service):
         where = rules.zone(self, WORDS)
         if end_date < local_day(self.now, where).isoformat():
             self.fail(
-                "INVALID_TIME_RANGE", f"{end_date} is past.", "Give an end_date from today on."
+                "INVALID_TIME_RANGE",
+                f"{end_date} is in the past.",
+                "Give an end_date of today or later.",
             )
         first = rules.epoch(start_date, where)
         rules.window(self, WORDS, first, rules.epoch(end_date, where) + 1)
@@ -119,15 +125,26 @@ class Hours(Service):
 
     @writes(setup=(AWAY,))
     def clear_out_of_office(self) -> dict[str, Any]:
-        """Take the out of office away; invitations that were declined only because of it wait for an answer again."""
+        """Remove the out-of-office period.
+
+        Invitations that were declined only because of it are unanswered again.
+        """
         if not self.db.rows("google_calendar_absence"):
-            self.fail("OUT_OF_OFFICE_NOT_SET", "No out of office is set.", "See get_out_of_office.")
+            self.fail(
+                "OUT_OF_OFFICE_NOT_SET",
+                "Out of office is not set.",
+                "get_out_of_office shows the current setting.",
+            )
         self.db.delete("google_calendar_absence", "me")
         return {"enabled": False, "status": "cleared"}
 
     @reads()
     def get_out_of_office(self) -> dict[str, Any]:
-        """Return start_date, end_date, decline_message, enabled (false once over) and declined_events; an empty object if none is set."""
+        """Return the out-of-office period, or an empty object if none is set.
+
+        Fields: start_date, end_date, decline_message, enabled (false once it is over),
+        declined_events.
+        """
         return self._absence() if self.db.rows("google_calendar_absence") else {}
 
     def _absence(self) -> dict[str, Any]:
@@ -145,10 +162,11 @@ class Hours(Service):
     def get_free_busy(
         self, time_min: When, time_max: When, calendar_ids: Which | None = None
     ) -> dict[str, Any]:
-        """Return when you are busy, joined over all your own calendars, and for each calendar apart, without saying with what.
+        """Return when you are busy, for all your calendars together and for each one.
 
-        Events that are transparent or declined leave you free; an out of office is busy on your primary calendar. Spans are cut to the
-        times asked for.
+        It does not show what you are busy with. Events that are transparent or declined leave you
+        free; an out-of-office period is busy on your primary calendar. Spans are cut to the
+        requested times.
         """
         where = rules.zone(self, WORDS)
         first, last = rules.window(
@@ -187,7 +205,7 @@ def _hours_json(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _joined(spans: Iterable[tuple[int, int]], first: int, last: int) -> list[dict[str, str]]:
-    """Return spans for the agent, joined where they touch and cut to the time from `first` on."""
+    """Return spans as agents see them, joined where they touch and cut to the requested time."""
     touching = [span for span in spans if rules.overlap(*span, first, last)]
     cut = [(max(start, first), min(end, last)) for start, end in touching]
     return [{"start": iso(start), "end": iso(end)} for start, end in _busy.merged(cut)]

@@ -23,7 +23,7 @@ MADE = "${made.event_id}"
 
 
 class Invitations(Service):
-    """Who comes to events."""
+    """Who attends events, and reminders."""
 
     @writes(
         example={"event_id": MADE, "email": "ben.asher@gmail.com", "name": "Ben Asher"},
@@ -32,14 +32,17 @@ class Invitations(Service):
     def add_attendee(
         self, event_id: EventId, email: Email, name: PersonName | None = None
     ) -> dict[str, Any]:
-        """Invite one more person to an event that you organise; their answer comes in time and is shown by get_event."""
+        """Invite one more person to an event that you organize.
+
+        Their answer comes later and is shown by get_event.
+        """
         row = rules.own(self, WORDS, event_id)
         present = [(a["email"], a["name"]) for a in row["attendees"]]
         if email.lower() in dict(present) or email.lower() == row["organizer"]:
             self.fail(
                 "DUPLICATE_ATTENDEE",
-                f"{email} takes part already.",
-                "See the attendees with get_event.",
+                f"{email} is already an attendee.",
+                "get_event shows the attendees.",
                 event_id=event_id,
                 email=email,
             )
@@ -47,7 +50,7 @@ class Invitations(Service):
             self.fail(
                 "TOO_MANY_ATTENDEES",
                 "An event has at most 100 attendees.",
-                "Remove somebody with remove_attendee first.",
+                "Remove someone with remove_attendee first.",
             )
         attendees = edit.invite(self, [*present, (email, name)], row["attendees"])
         edit.change(self, WORDS, row, attendees=attendees)
@@ -55,7 +58,7 @@ class Invitations(Service):
 
     @writes(example={"event_id": MADE, "email": "priya.nair@gmail.com"}, setup=(COFFEE,))
     def remove_attendee(self, event_id: EventId, email: Email) -> dict[str, Any]:
-        """Take a person off an event that you organise."""
+        """Remove a person from an event that you organize."""
         row = rules.own(self, WORDS, event_id)
         gone = _busy.attendee(self, row, email, "add_attendee")
         edit.change(self, WORDS, row, attendees=[a for a in row["attendees"] if a is not gone])
@@ -66,7 +69,10 @@ class Invitations(Service):
         idempotent=True,
     )
     def rsvp_event(self, event_id: EventId, response: Response) -> dict[str, Any]:
-        """Answer an invitation, for a series as a whole or for one occurrence. An answer can be changed later."""
+        """Answer an invitation, for a whole series or for one occurrence.
+
+        You can change an answer later.
+        """
         row = _busy.respond(self, WORDS, event_id, response)
         return {"event_id": event_id, "response": my_response(self, row), "status": "responded"}
 
@@ -76,7 +82,7 @@ class Invitations(Service):
         idempotent=True,
     )
     def set_event_reminder(self, event_id: EventId, reminders: Reminders) -> dict[str, Any]:
-        """Replace your own reminders of an event, also of one that somebody else organises."""
+        """Replace your own reminders for an event, even one that someone else organizes."""
         row = rules.live(self, WORDS, event_id)
         rules.calendar(self, WORDS, row["calendar_id"], "writer")
         edit.change(self, WORDS, row, reminders=reminders)

@@ -27,7 +27,7 @@ TABLES = {
     "outlook_calendar_rooms": Table(
         "id:str name:str capacity:int building:str floor:int equipment:list"
     ),
-    # What other people have booked; `rule` repeats it.
+    # Bookings by other people; one with a `rule` repeats.
     "outlook_calendar_bookings": Table(
         "id:str room_id:str title:str organizer:str start_at:str end_at:str rule:dict?",
         index=("room_id",),
@@ -59,14 +59,13 @@ WORDS = rules.Words(
 
 Folder = Annotated[
     str,
-    Field(description="calendar_id, as get_calendars gives it; 'primary' is your own calendar."),
+    Field(description="calendar_id from get_calendars; 'primary' is your main calendar."),
 ]
 Item = Annotated[
     str,
     Field(
         description=(
-            "event_id, as get_events gives it: of an event, of a whole series, "
-            "or of one occurrence."
+            "event_id from get_events: of an event, of a whole series, or of one occurrence."
         )
     ),
 ]
@@ -74,40 +73,42 @@ Subject = Annotated[
     str, Field(min_length=1, max_length=255, pattern=r"\S", description="Subject of the event.")
 ]
 Body = Annotated[
-    str, Field(max_length=8000, description="Text of the event; empty text clears it.")
+    str, Field(max_length=8000, description="Body of the event; an empty string clears it.")
 ]
 Place = Annotated[
-    str, Field(max_length=255, description="Where it takes place; rooms are booked with book_room.")
+    str, Field(max_length=255, description="Location; rooms are booked with book_room.")
 ]
 Start = Annotated[
     rules.When,
     Field(
         description=(
-            "Start, e.g. 2026-03-20T12:30:00-07:00; in your zone without an offset. "
+            "Start, e.g. 2026-03-20T12:30:00-07:00; without an offset, in your time zone. "
             "All day: a date."
         )
     ),
 ]
 End = Annotated[
     rules.When,
-    Field(description="End, written like the start; all day: the date after the last day."),
+    Field(
+        description="End, in the same format as the start; all day: the date after the last day."
+    ),
 ]
 ShowAs = Annotated[
     Literal["free", "tentative", "busy", "oof"],
-    Field(description="How the time shows to others (oof: out of office)."),
+    Field(description="How the time appears to others (oof: out of office)."),
 ]
 RoomId = Annotated[str, Field(description="room_id, from list_rooms.")]
 QUARTER_HOUR = [{"method": "popup", "minutes_before": 15}]
-"""Reminders of an event for which none are given."""
+"""Reminders of an event that was created without any."""
 
 
 def own() -> str:
-    """Return the id of the default world's own calendar, for examples."""
+    """Return the ID of the default world's primary calendar, for examples."""
     return seeded("ocl", "work")
 
 
 def moment(svc: Service, text: str, *, closing: bool = False) -> int:
-    """Return the epoch seconds that an agent means; a day that closes a span is part of it."""
+    """Return the epoch seconds that an agent means; a day that ends a span is included in it."""
     where = rules.zone(svc, WORDS)
     if closing and len(text) == 10:
         return rules.day_after(text, where)
@@ -115,20 +116,20 @@ def moment(svc: Service, text: str, *, closing: bool = False) -> int:
 
 
 def stretch(svc: Service, start: str, end: str, longest: int = rules.LONGEST) -> tuple[int, int]:
-    """Return a span of which both ends are given, or refuse one that is empty or too long."""
+    """Return a span whose ends are both given, or refuse one that is empty or too long."""
     first, last = rules.window(svc, WORDS, moment(svc, start), moment(svc, end, closing=True))
     if last - first > longest + rules.DAY:
         days = longest // rules.DAY
         svc.fail(
             "ERROR_TIME_INTERVAL_TOO_BIG",
             f"The span is longer than {days} days.",
-            f"Ask for at most {days} days at once.",
+            f"Request at most {days} days at a time.",
         )
     return first, last
 
 
 def folder_json(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a calendar for the agent."""
+    """Return a calendar as agents see it."""
     return {
         "calendar_id": row["id"],
         "name": row["name"],
@@ -140,16 +141,16 @@ def folder_json(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def time_of(svc: Service, row: dict[str, Any], column: str) -> str:
-    """Return a start or end for the agent: UTC, or the local date of a whole day."""
+    """Return a start or end as agents see it: UTC, or the local date of an all-day event."""
     if not row["all_day"]:
         return row[column]
     return f"{local(parse_time(row[column]), rules.zone(svc, WORDS)):%Y-%m-%d}"
 
 
 def status_of(svc: Service, row: dict[str, Any]) -> str:
-    """Return how an event takes the account's time.
+    """Return how an event takes up the account's time.
 
-    An invitation that is not accepted is tentative, one that is declined is free.
+    An invitation that is not accepted is tentative; one that is declined is free.
     """
     answer = _busy.my_answer(svc, WORDS, row)
     if row["show_as"] == "busy" and answer in ("needsAction", "tentative"):
@@ -158,13 +159,13 @@ def status_of(svc: Service, row: dict[str, Any]) -> str:
 
 
 def room_ref(svc: Service, room_id: str | None) -> dict[str, Any] | None:
-    """Return `{room_id, name}` of a room."""
+    """Return `{room_id, name}` of a room, or None."""
     row = svc.db.get("outlook_calendar_rooms", room_id) if room_id else None
     return None if row is None else {"room_id": row["id"], "name": row["name"]}
 
 
 def event_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
-    """Return an event, a series or an occurrence for the agent."""
+    """Return an event, a series or an occurrence as agents see it."""
     answers = []
     for guest in row["attendees"]:
         answer = _busy.answer_of(svc, row, guest)
@@ -197,7 +198,7 @@ def event_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
 
 
 def saved_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
-    """Return an event with what else is in its time."""
+    """Return an event with the events that overlap it."""
     others = _busy.conflicts(svc, WORDS, row)
     brief = [
         {"event_id": o["id"], "title": o["title"], "start": o["start_at"], "end": o["end_at"]}
@@ -208,13 +209,13 @@ def saved_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
 
 # -- rooms -----------------------------------------------------------------------------------------
 def find_room(svc: Service, room_id: str) -> dict[str, Any]:
-    """Return a room, or refuse."""
+    """Return a room, or refuse if there is none."""
     row = svc.db.get("outlook_calendar_rooms", room_id)
     if row is None:
         svc.fail(
             "ERROR_ROOM_NOT_FOUND",
             f"There is no room {room_id!r}.",
-            "Take a room_id from list_rooms.",
+            "Use a room_id from list_rooms.",
             room_id=room_id,
         )
     return row
@@ -244,7 +245,7 @@ def taken(
 
 
 def claim(svc: Service, room: dict[str, Any], row: dict[str, Any]) -> None:
-    """Refuse unless a room is free for an event, or for what a series has in the next 90 days."""
+    """Refuse unless a room is free for an event, or for a series during the next 90 days."""
     begin = parse_time(row["start_at"])
     end = parse_time(row["end_at"])
     spans = [(begin, end)]
@@ -262,7 +263,7 @@ def claim(svc: Service, room: dict[str, Any], row: dict[str, Any]) -> None:
             f"{room['name']} is booked for '{first['title']}' "
             f"from {first['start']} to {first['end']}.",
             "See check_room_availability, choose another room from list_rooms, "
-            "or give the room back with release_room.",
+            "or release the room with release_room.",
             room_id=room["id"],
             conflicts=len(conflicts),
         )

@@ -31,14 +31,12 @@ FolderName = Annotated[
         min_length=1,
         max_length=80,
         pattern=r"\S",
-        description="Name of the new calendar, unlike those of your others.",
+        description="Name of the new calendar; it must differ from your other calendars.",
     ),
 ]
 Category = Annotated[
     str,
-    Field(
-        min_length=1, max_length=60, description="Name of a category, as list_categories gives it."
-    ),
+    Field(min_length=1, max_length=60, description="Name of a category, from list_categories."),
 ]
 WorkDays = Annotated[
     list[Literal["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]],
@@ -48,7 +46,7 @@ Hour = Annotated[
     str,
     Field(
         pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$",
-        description="HH:MM, 24 hours, in the given zone.",
+        description="HH:MM, on the 24-hour clock, in the given time zone.",
     ),
 ]
 Zone = Annotated[
@@ -61,30 +59,36 @@ STANDUP = seeded("oev", "standup")
 
 
 class Account(Service):
-    """Profile, calendars, categories, hours."""
+    """Profile, calendars, categories and hours."""
 
     @reads()
     def get_calendar_profile(self) -> dict[str, Any]:
-        """Return name, email and timezone of the signed-in mailbox; days and hours without an offset are in that zone."""
+        """Return name, email and timezone of the signed-in mailbox.
+
+        Days, and times without an offset, are in that time zone.
+        """
         row = rules.me(self, WORDS)
         return {k: row[k] for k in ("name", "email", "timezone")}
 
     @reads()
     def get_calendars(self, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
-        """Return your calendars and those shared with you: calendar_id, name, owner_email, is_primary, can_edit, can_share."""
+        """Return your calendars and those shared with you.
+
+        Fields: calendar_id, name, owner_email, is_primary, can_edit, can_share.
+        """
         return page(rules.calendars(self, WORDS), "calendars", limit, cursor, folder_json)
 
     @writes(example=SIDE.args)
     def new_calendar(self, name: FolderName) -> dict[str, Any]:
-        """Add a calendar to the mailbox and return it. Two calendars of a mailbox never have the same name."""
+        """Add a calendar to the mailbox and return it; its name must be unique in the mailbox."""
         mailbox = rules.me(self, WORDS)["email"]
         for calendar in rules.calendars(self, WORDS):
             same_name = calendar["name"].lower() == name.strip().lower()
             if same_name and calendar["owner"] == mailbox:
                 self.fail(
                     "ERROR_FOLDER_EXISTS",
-                    f"There is a calendar '{calendar['name']}' already.",
-                    "Use it, or choose another name.",
+                    f"There is already a calendar named '{calendar['name']}'.",
+                    "Use that calendar, or choose another name.",
                     calendar_id=calendar["id"],
                 )
         row = {
@@ -99,13 +103,16 @@ class Account(Service):
 
     @writes(example={"calendar_id": "${side.calendar_id}"}, setup=(SIDE,), destructive=True)
     def remove_calendar(self, calendar_id: Folder) -> dict[str, Any]:
-        """Remove a calendar of your own and everything in it, for good; the mailbox's primary calendar stays."""
+        """Permanently remove a calendar of your own with everything in it.
+
+        The primary calendar cannot be removed.
+        """
         calendar = rules.calendar(self, WORDS, calendar_id, "owner")
         if calendar["is_primary"]:
             self.fail(
                 "ERROR_CANNOT_DELETE_FOLDER",
                 "The primary calendar cannot be removed.",
-                "Cancel single events with cancel_event.",
+                "Cancel its events with cancel_event instead.",
             )
         events = self.db.rows(EVENTS, "calendar_id=?", calendar["id"])
         for event in events:
@@ -115,19 +122,19 @@ class Account(Service):
 
     @reads()
     def list_categories(self) -> dict[str, Any]:
-        """Return the colour categories of the mailbox: name, color."""
+        """Return the color categories of the mailbox: name, color."""
         return {"categories": self.db.rows("outlook_calendar_categories", order="name")}
 
     @writes(example={"event_id": STANDUP, "category": "Urgent"}, idempotent=True)
     def set_category(self, event_id: Item, category: Category) -> dict[str, Any]:
-        """Put an event, a series or one occurrence into a category, instead of the one it is in."""
+        """Assign a category to an event, a series or one occurrence, replacing its current one."""
         row = self._writable(event_id)
         known = {c["name"].lower(): c["name"] for c in self.db.rows("outlook_calendar_categories")}
         if category.strip().lower() not in known:
             self.fail(
                 "ERROR_CATEGORY_NOT_FOUND",
                 f"There is no category {category!r}{did_you_mean(category.lower(), known)}",
-                "list_categories shows all of them.",
+                "list_categories shows all categories.",
                 category=category,
             )
         chosen = known[category.strip().lower()]
@@ -140,7 +147,7 @@ class Account(Service):
         idempotent=True,
     )
     def clear_category(self, event_id: Item) -> dict[str, Any]:
-        """Take an event out of its category."""
+        """Remove an event's category."""
         edit.change(self, WORDS, self._writable(event_id), category=None)
         return {"event_id": event_id, "category": None, "status": "cleared"}
 
@@ -161,7 +168,7 @@ class Account(Service):
     def set_working_hours(
         self, days: WorkDays, start_time: Hour, end_time: Hour, timezone: Zone
     ) -> dict[str, Any]:
-        """Say when you work; find_meeting_times prefers these hours."""
+        """Set when you work; find_meeting_times prefers these hours."""
         if end_time <= start_time:
             self.fail(
                 "ERROR_INVALID_TIME_INTERVAL",
@@ -183,6 +190,6 @@ class Account(Service):
 
     @reads()
     def get_working_hours(self) -> dict[str, Any]:
-        """Return days, start_time and end_time (HH:MM) and their timezone; an empty object where nothing was set."""
+        """Return days, start_time, end_time (HH:MM) and timezone; empty if none are set."""
         rows = self.db.rows("outlook_calendar_hours")
         return {k: v for k, v in rows[0].items() if k != "id"} if rows else {}

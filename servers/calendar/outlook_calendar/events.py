@@ -1,4 +1,4 @@
-"""Events: scheduling, changing, finding, and who comes."""
+"""Events: scheduling, changing and finding them, and who attends."""
 
 from __future__ import annotations
 
@@ -28,31 +28,30 @@ from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.values import Cursor, Limit, page
 
 Invitees = Annotated[
-    list[rules.Guest], Field(max_length=100, description="Who is invited to the meeting.")
+    list[rules.Guest], Field(max_length=100, description="People to invite to the meeting.")
 ]
 Alerts = Annotated[
     list[rules.Reminder], Field(max_length=5, description="Your reminders; an empty list for none.")
 ]
 Pattern = Annotated[
-    Recurrence, Field(description="How the meeting repeats, beginning with the given start.")
+    Recurrence, Field(description="How the meeting repeats, beginning at start_time.")
 ]
 WholeDay = Annotated[
-    bool, Field(description="Whole days, given as dates; the end is the date after the last day.")
+    bool,
+    Field(description="All-day event, given as dates; the end is the date after the last day."),
 ]
 Teams = Annotated[bool, Field(description="Add a Teams meeting link.")]
 Single = Annotated[
-    bool, Field(description="true ends the repetition: only the first occurrence stays.")
+    bool, Field(description="true ends the repetition and keeps only the first occurrence.")
 ]
 Answer = Annotated[
     Literal["accepted", "declined", "tentative"],
-    Field(description="What you answer the organizer."),
+    Field(description="Your answer to the organizer."),
 ]
-FirstDay = Annotated[
-    rules.When, Field(description="First day or moment to show; from now on when left out.")
-]
+FirstDay = Annotated[rules.When, Field(description="First day or time to show; defaults to now.")]
 LastDay = Annotated[
     rules.When,
-    Field(description="Last day, included, or moment; 30 days after the first when left out."),
+    Field(description="Last day (inclusive) or time; defaults to 30 days after the first."),
 ]
 REVIEW = Setup(
     "schedule_event",
@@ -91,7 +90,10 @@ class Events(Service):
         generate_teams_link: Teams = False,
         show_as: ShowAs = "busy",
     ) -> dict[str, Any]:
-        """Put an event or a series into a calendar and send the invitations. Returns it; `overlaps_with` are events at the same time."""
+        """Put an event or a series into a calendar and send the invitations.
+
+        Returns the event; `overlaps_with` lists events at the same time.
+        """
         target = rules.calendar(self, WORDS, calendar_id, "writer")
         begins, ends = edit.span(self, WORDS, start_time, end_time, all_day)
         event = edit.new(
@@ -133,10 +135,11 @@ class Events(Service):
         show_as: ShowAs | None = None,
         end_recurrence: Single = False,
     ) -> dict[str, Any]:
-        """Change a meeting that you organize; what is not given stays as it is. An occurrence's id changes that one alone.
+        """Change a meeting that you organize; fields that are not given stay as they are.
 
-        Invitees are asked again when the time changes, and single occurrences of a series fall back into line. A booked room moves along;
-        where it is taken at the new time the change is refused.
+        The ID of an occurrence changes that one alone. If the time changes, invitees are asked
+        again, and changes to single occurrences of a series are undone. A booked room moves along;
+        if it is taken at the new time, the change is refused.
         """
         row = rules.own(self, WORDS, event_id)
         given: dict[str, Any] = {
@@ -154,7 +157,7 @@ class Events(Service):
         if recurrence and row["series_id"]:
             self.fail(
                 WORDS.bad_recurrence,
-                "An occurrence has no recurrence of its own.",
+                "A single occurrence cannot have its own recurrence.",
                 f"Modify the series {row['series_id']}.",
                 event_id=event_id,
             )
@@ -174,13 +177,19 @@ class Events(Service):
 
     @writes(example=THIS, setup=(REVIEW,), destructive=True)
     def cancel_event(self, event_id: Item) -> dict[str, Any]:
-        """Cancel a meeting that you organize (a series as a whole, or one occurrence); its room is free again and invitees are told."""
+        """Cancel a meeting that you organize: a single one, a series, or one occurrence.
+
+        Its room becomes free and invitees are notified.
+        """
         edit.cancel(self, WORDS, rules.own(self, WORDS, event_id))
         return {"event_id": event_id, "status": "cancelled"}
 
     @reads(example={"event_id": seeded("oev", "standup")})
     def get_event_details(self, event_id: Item) -> dict[str, Any]:
-        """Return everything about one event, series or occurrence, cancelled or not, and what `overlaps_with` it."""
+        """Return one event, series or occurrence, even a cancelled one, in full.
+
+        `overlaps_with` lists events at the same time.
+        """
         row = rules.find(self, WORDS, event_id)
         if row["cancelled_at"] is not None:
             return model.event_json(self, row) | {"overlaps_with": []}
@@ -195,7 +204,10 @@ class Events(Service):
         max_results: Limit = 20,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Return what is in the calendars by start, occurrences of series one by one, without what was cancelled."""
+        """Return the events in your calendars by start, with each occurrence of a series.
+
+        Cancelled events are left out.
+        """
         begin = self.now if start_date is None else model.moment(self, start_date)
         end = begin + 30 * rules.DAY
         if end_date is not None:
@@ -212,9 +224,10 @@ class Events(Service):
         max_results: Limit = 20,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Find events of any date by words in subject, text, place or people; the best match comes first.
+        """Find past and future events by words in subject, body, place or people, best match first.
 
-        A series is found as a whole, with `next_start`, and so are its occurrences that differ. Words in "quotes" must follow each other.
+        A series appears once, with `next_start`; occurrences that differ from it appear as well.
+        Put phrases in "quotes".
         """
 
         rows = rules.matching(self, WORDS, query, calendar_id)
@@ -232,12 +245,15 @@ class Events(Service):
     def invite_to_event(
         self, event_id: Item, email: Email, name: PersonName | None = None
     ) -> dict[str, Any]:
-        """Send one more invitation to a meeting of yours; get_event_details shows the answer once it is there."""
+        """Invite one more person to a meeting that you organize.
+
+        get_event_details shows their answer once they have responded.
+        """
         row = rules.own(self, WORDS, event_id)
         if email.lower() in {row["organizer"], *(a["email"] for a in row["attendees"])}:
             self.fail(
                 "ERROR_ALREADY_INVITED",
-                f"{email} is part of the meeting.",
+                f"{email} is already part of the meeting.",
                 "get_event_details shows who is invited.",
                 email=email,
             )
@@ -245,15 +261,15 @@ class Events(Service):
         if len(everybody) > 100:
             self.fail(
                 "ERROR_TOO_MANY_ATTENDEES",
-                "A meeting holds 100 invitees.",
-                "Take someone off with uninvite_from_event.",
+                "A meeting can have at most 100 invitees.",
+                "Remove someone with uninvite_from_event first.",
             )
         edit.change(self, WORDS, row, attendees=edit.invite(self, everybody, row["attendees"]))
         return {"event_id": event_id, "email": email.lower(), "status": "invitation_sent"}
 
     @writes(example=THIS | {"email": "lucas.weber@fernhill.design"}, setup=(REVIEW,))
     def uninvite_from_event(self, event_id: Item, email: Email) -> dict[str, Any]:
-        """Withdraw someone's invitation to a meeting of yours."""
+        """Withdraw someone's invitation to a meeting that you organize."""
         row = rules.own(self, WORDS, event_id)
         gone = _busy.attendee(self, row, email, "invite_to_event")
         edit.change(self, WORDS, row, attendees=[a for a in row["attendees"] if a is not gone])
@@ -264,7 +280,7 @@ class Events(Service):
         idempotent=True,
     )
     def respond_to_event(self, event_id: Item, response: Answer) -> dict[str, Any]:
-        """Tell the organizer whether you come: for one meeting, a series, or one occurrence."""
+        """Answer an invitation: for one meeting, a series, or one occurrence."""
         _busy.respond(self, WORDS, event_id, response)
         return {"event_id": event_id, "response": response, "status": "response_sent"}
 
@@ -274,7 +290,7 @@ class Events(Service):
         idempotent=True,
     )
     def configure_event_reminder(self, event_id: Item, reminders: Alerts) -> dict[str, Any]:
-        """Set your reminders of an event instead of those it has; other people's are theirs."""
+        """Replace your own reminders for an event; other people's do not change."""
         row = rules.live(self, WORDS, event_id)
         rules.calendar(self, WORDS, row["calendar_id"], "writer")
         changed = edit.change(self, WORDS, row, reminders=reminders)

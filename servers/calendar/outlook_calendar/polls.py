@@ -1,4 +1,4 @@
-"""Scheduling polls: several times are proposed, everyone votes, the organizer settles on one."""
+"""Scheduling polls: people vote on proposed times, and the organizer picks one."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from servers.kit.values import Cursor, Limit, iso, page, parse_time
 
 @with_config(extra="forbid")
 class Proposal(TypedDict):
-    """A time that is proposed."""
+    """A proposed time."""
 
     start_time: Start
     end_time: End
@@ -39,9 +39,9 @@ class Proposal(TypedDict):
 
 @with_config(extra="forbid")
 class Vote(TypedDict):
-    """What one says to a proposed time."""
+    """Your vote on a proposed time."""
 
-    slot_id: Annotated[str, Field(description="slot_id of the poll.")]
+    slot_id: Annotated[str, Field(description="slot_id from the poll.")]
     response: Annotated[
         Literal["yes", "maybe", "no"], Field(description="Whether the time suits you.")
     ]
@@ -58,7 +58,7 @@ Proposals = Annotated[
 ]
 Voters = Annotated[
     list[Email],
-    Field(min_length=1, max_length=30, description="Addresses of those who vote, besides you."),
+    Field(min_length=1, max_length=30, description="Email addresses of the other voters."),
 ]
 Length = Annotated[int, Field(ge=15, le=480, description="Length of the meeting in minutes.")]
 Votes = Annotated[
@@ -66,16 +66,16 @@ Votes = Annotated[
     Field(
         min_length=1,
         max_length=10,
-        description="Your votes; proposals that you leave out keep yours.",
+        description="Your votes; proposals that you leave out keep your earlier vote.",
     ),
 ]
-Winner = Annotated[str, Field(description="slot_id to settle on instead of the leading one.")]
+Winner = Annotated[str, Field(description="slot_id to choose instead of the leading one.")]
 PollStatus = Annotated[
     Literal["open", "expired", "finalized", "cancelled"],
     Field(description="Only polls in this state."),
 ]
 FIRST_VOTES = 1800
-"""Seconds after a poll was made before which nobody votes unasked."""
+"""Seconds that people take at least to vote in a poll."""
 OFFSITE = Setup(
     "create_scheduling_poll",
     {
@@ -96,7 +96,7 @@ YES = Setup(
 
 
 def _slot(poll: dict[str, Any], slot_id: str) -> dict[str, Any] | None:
-    """Return a slot of a poll by its id, or None."""
+    """Return a slot of a poll by its ID, or None."""
     return next((slot for slot in poll["slots"] if slot["slot_id"] == slot_id), None)
 
 
@@ -105,7 +105,7 @@ def _slot_json(slot: dict[str, Any]) -> dict[str, Any]:
 
 
 class Polls(Service):
-    """Polls of one's own, and those in which one is asked."""
+    """The account's own polls, and those in which it is asked to vote."""
 
     @writes(example=OFFSITE.args)
     def create_scheduling_poll(
@@ -116,14 +116,17 @@ class Polls(Service):
         duration_minutes: Length,
         location: Place = "",
     ) -> dict[str, Any]:
-        """Ask people which of two to ten times to come suits them, and return the poll. You vote with vote_on_poll like everybody."""
+        """Ask people which of two to ten future times suit them, and return the poll.
+
+        You vote with vote_on_poll like everyone else.
+        """
         spans = [
             (moment(self, p["start_time"]), moment(self, p["end_time"])) for p in proposed_times
         ]
         for first, last in spans:
             is_past = first <= self.now
             if is_past or last - first != duration_minutes * 60:
-                why = "is past" if is_past else f"does not last {duration_minutes} minutes"
+                why = "is in the past" if is_past else f"does not last {duration_minutes} minutes"
                 self.fail(
                     WORDS.bad_time,
                     f"The time from {iso(first)} to {iso(last)} {why}.",
@@ -131,7 +134,9 @@ class Polls(Service):
                 )
         if len(set(spans)) < len(spans):
             self.fail(
-                "ERROR_DUPLICATE_TIME", "A time is proposed twice.", "Propose each time once."
+                "ERROR_DUPLICATE_TIME",
+                "The same time is proposed twice.",
+                "Propose each time once.",
             )
         mailbox = rules.me(self, WORDS)["email"]
         slots = [
@@ -143,8 +148,8 @@ class Polls(Service):
         if not people:
             self.fail(
                 "ERROR_NO_ATTENDEES",
-                "Nobody besides you is asked.",
-                "Name other people in attendees.",
+                "You are the only person in this poll.",
+                "List other people in attendees.",
             )
         row = {
             "id": self.new_id("opl"),
@@ -163,7 +168,7 @@ class Polls(Service):
     def list_scheduling_polls(
         self, status: PollStatus | None = None, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return polls that you made or are asked in, the newest first, with the votes so far."""
+        """Return polls that you made or can vote in, newest first, with the votes so far."""
         rows = self.db.rows("outlook_calendar_polls", order="created_at DESC, id")
         if status is not None:
             rows = [row for row in rows if self._state(row) == status]
@@ -171,12 +176,16 @@ class Polls(Service):
 
     @reads(example={"poll_id": seeded("opl", "critique")})
     def get_scheduling_poll(self, poll_id: PollId) -> dict[str, Any]:
-        """Return a poll with all votes so far and the leading_slot: most yes, then most maybe, then the earliest; null before any vote."""
+        """Return a poll with all votes so far and its leading_slot.
+
+        The slot with the most yes votes leads, then the most maybe votes, then the earliest; null
+        if there are no votes.
+        """
         return self._poll_json(self._poll(poll_id))
 
     @writes(example=YES.args, setup=(OFFSITE,), idempotent=True)
     def vote_on_poll(self, poll_id: PollId, votes: Votes) -> dict[str, Any]:
-        """Vote, or change your votes, in an open poll of yours or in which you are asked."""
+        """Vote, or change your votes, in an open poll."""
         poll = self._open(poll_id)
         voter = rules.me(self, WORDS)["email"]
         known = [s["slot_id"] for s in poll["slots"]]
@@ -191,7 +200,9 @@ class Polls(Service):
             )
         if len(set(voted)) < len(voted):
             self.fail(
-                "ERROR_DUPLICATE_VOTE", "A slot has two votes.", "Vote once for each slot_id."
+                "ERROR_DUPLICATE_VOTE",
+                "There are two votes for the same slot.",
+                "Vote once for each slot_id.",
             )
         earlier = {
             r["slot_id"]: r
@@ -214,7 +225,10 @@ class Polls(Service):
 
     @writes(example=POLL, setup=(OFFSITE, YES), destructive=True)
     def finalize_poll(self, poll_id: PollId, slot_id: Winner | None = None) -> dict[str, Any]:
-        """Close a poll that you made and put the meeting into your calendar, at its leading slot unless another is named."""
+        """Close a poll that you made and schedule the meeting at its leading slot.
+
+        Give slot_id to choose another slot.
+        """
         poll = self._mine(poll_id)
         chosen = self._leading(poll) if slot_id is None else _slot(poll, slot_id)
         if chosen is None:
@@ -223,13 +237,13 @@ class Polls(Service):
             if slot_id is None:
                 code = "ERROR_NO_VOTES"
                 message = "Nobody has voted yes or maybe yet."
-            hint = "See get_scheduling_poll, and name a slot_id."
+            hint = "Choose a slot_id from get_scheduling_poll."
             self.fail(code, message, hint, poll_id=poll_id)
         if parse_time(chosen["start_at"]) <= self.now:
             self.fail(
                 WORDS.bad_time,
-                f"The slot at {chosen['start_at']} is past.",
-                "Name another slot_id.",
+                f"The slot at {chosen['start_at']} is in the past.",
+                "Choose another slot_id.",
                 slot_id=chosen["slot_id"],
             )
         event = edit.new(
@@ -259,7 +273,7 @@ class Polls(Service):
 
     @writes(example=POLL, setup=(OFFSITE,), destructive=True)
     def cancel_scheduling_poll(self, poll_id: PollId) -> dict[str, Any]:
-        """Close a poll that you made without a meeting."""
+        """Close a poll that you made without scheduling a meeting."""
         self._mine(poll_id)
         self.db.update("outlook_calendar_polls", poll_id, closed_at=self.time)
         return {"poll_id": poll_id, "status": "cancelled"}
@@ -271,7 +285,7 @@ class Polls(Service):
             self.fail(
                 "ERROR_POLL_NOT_FOUND",
                 f"There is no poll {poll_id!r}.",
-                "See list_scheduling_polls.",
+                "Use a poll_id from list_scheduling_polls.",
                 poll_id=poll_id,
             )
         return row
@@ -288,7 +302,7 @@ class Polls(Service):
             self.fail(
                 "ERROR_POLL_CLOSED",
                 f"The poll is {state}.",
-                "list_scheduling_polls shows open ones.",
+                "Find open polls with list_scheduling_polls.",
                 poll_id=poll_id,
                 status=state,
             )
@@ -300,14 +314,14 @@ class Polls(Service):
             self.fail(
                 "ERROR_ACCESS_DENIED",
                 f"The poll belongs to {row['organizer']}.",
-                "You may vote with vote_on_poll.",
+                "You can vote in it with vote_on_poll.",
                 poll_id=poll_id,
             )
         return row
 
     # -- votes -------------------------------------------------------------------------------------
     def _expected_vote(self, poll: dict[str, Any], slot: dict[str, Any], voter: str) -> str | None:
-        """Return the vote that follows from a person's calendar, cast within a day; None before."""
+        """Return the vote that follows from a person's calendar, or None until they have voted."""
         person = self.db.get("calendar_people", voter)
         if person is None or rules.is_me(self, WORDS, voter):
             return None
@@ -330,7 +344,7 @@ class Polls(Service):
         return "yes" if fits and not statuses else "maybe"
 
     def _tally(self, poll: dict[str, Any]) -> list[dict[str, Any]]:
-        """Return the slots of a poll with their votes and how many say yes, maybe and no."""
+        """Return the slots of a poll with their votes and the number of yes, maybe and no votes."""
         cast = {
             (r["slot_id"], r["voter"]): r["response"]
             for r in self.db.rows("outlook_calendar_votes", "poll_id=?", poll["id"])
@@ -350,7 +364,7 @@ class Polls(Service):
         return slots
 
     def _leading(self, poll: dict[str, Any]) -> dict[str, Any] | None:
-        """Return the slot with the most yes, then the most maybe, then the earliest; else None."""
+        """Return the slot with the most yes, then the most maybe, then the earliest; or None."""
         liked = [s for s in self._tally(poll) if s["yes"] + s["maybe"] > 0]
         best = min(liked, key=lambda s: (-s["yes"], -s["maybe"], s["start"]), default=None)
         return None if best is None else _slot(poll, best["slot_id"])

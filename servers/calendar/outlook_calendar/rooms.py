@@ -1,4 +1,4 @@
-"""Meeting rooms: what they hold and when they are free."""
+"""Meeting rooms and when they are free."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from servers.kit.errors import did_you_mean
 from servers.kit.service import Service, Setup, reads, writes
 
 Building = Annotated[
-    str, Field(min_length=1, max_length=80, description="Only rooms of this building.")
+    str, Field(min_length=1, max_length=80, description="Only rooms in this building.")
 ]
 SMALL = seeded("orm", "small")
 BOOKED = Setup("book_room", THIS | {"room_id": SMALL})
@@ -37,7 +37,7 @@ def _room_json(row: dict[str, Any]) -> dict[str, Any]:
 
 
 class Rooms(Service):
-    """Rooms and their booking."""
+    """Rooms and their bookings."""
 
     @reads()
     def list_rooms(self, building: Building | None = None) -> dict[str, Any]:
@@ -66,7 +66,10 @@ class Rooms(Service):
     def check_room_availability(
         self, room_id: RoomId, start_time: Start, end_time: End
     ) -> dict[str, Any]:
-        """Return whether a room is free for a span of up to 31 days, with the bookings in it, yours (with event_id) and other people's."""
+        """Return whether a room is free in a span of up to 31 days, and its bookings.
+
+        Your own bookings have an event_id.
+        """
         room = find_room(self, room_id)
         booked = taken(self, room_id, *stretch(self, start_time, end_time, 31 * rules.DAY))
         return {
@@ -78,19 +81,22 @@ class Rooms(Service):
 
     @writes(example=BOOKED.args, setup=(REVIEW,), idempotent=True)
     def book_room(self, event_id: Item, room_id: RoomId) -> dict[str, Any]:
-        """Book a room for a meeting that you organize; refused where it is taken. An event has one room; a series books it each time."""
+        """Book a room for a meeting that you organize; refused if the room is taken.
+
+        An event has one room. A series books it for every occurrence.
+        """
         row = rules.own(self, WORDS, event_id)
         room = find_room(self, room_id)
         if row["room_id"] not in (None, room_id):
             self.fail(
                 "ERROR_ROOM_ALREADY_BOOKED",
-                "The event has another room.",
-                "Give it back with release_room first.",
+                "The event already has another room.",
+                "Release it with release_room first.",
                 event_id=event_id,
                 room_id=row["room_id"],
             )
         claim(self, room, row)
-        # Occurrences with rows of their own follow the series as long as they have its room.
+        # Occurrences with rows of their own follow the series while they have the same room.
         apart = self.db.rows(
             EVENTS, "series_id=? AND cancelled_at IS NULL AND start_at>?", row["id"], self.time
         )
@@ -108,13 +114,13 @@ class Rooms(Service):
 
     @writes(example=THIS, setup=(REVIEW, BOOKED))
     def release_room(self, event_id: Item) -> dict[str, Any]:
-        """Give an event's room back; a series gives it back for all its occurrences."""
+        """Release an event's room; a series releases it for all its occurrences."""
         row = rules.own(self, WORDS, event_id)
         if row["room_id"] is None:
             self.fail(
                 "ERROR_NO_ROOM_BOOKED",
-                "The event has no room.",
-                "book_room books one.",
+                "The event has no room booked.",
+                "Use book_room to book one.",
                 event_id=event_id,
             )
         for part in self.db.rows(EVENTS, "series_id=? AND room_id=?", row["id"], row["room_id"]):

@@ -1,4 +1,4 @@
-"""Free and busy time, of oneself and of colleagues, and times that suit everybody."""
+"""Free and busy time of the account and of colleagues, and times that suit everyone."""
 
 from __future__ import annotations
 
@@ -21,26 +21,22 @@ from servers.kit.zones import local
 Colleague = Annotated[
     Email,
     Field(
-        description=(
-            "Address of a colleague whose calendar to look into instead; titles stay hidden."
-        )
+        description=("Email of a colleague whose calendar to check instead; titles stay hidden.")
     ),
 ]
 Addresses = Annotated[
     list[Email],
-    Field(
-        min_length=1, max_length=20, description="Addresses of those who should come, besides you."
-    ),
+    Field(min_length=1, max_length=20, description="Email addresses of the other attendees."),
 ]
 Minutes = Annotated[int, Field(ge=15, le=480, description="Length of the meeting in minutes.")]
 STEP = 30 * 60
-"""Seconds between the starts that are tried."""
+"""Seconds between two starts that are tried."""
 GRADES = ("good", "fair", "poor")
 MOST_SUGGESTIONS = 10
 
 
 class Suggestion(NamedTuple):
-    """A time to meet; sorted, the best comes first, then the earliest."""
+    """A time to meet; in sorted order the best comes first, then the earliest."""
 
     grade: int
     """Index in `GRADES`."""
@@ -56,18 +52,18 @@ class Schedule(Service):
     def get_schedule(
         self, start_date: Start, end_date: End, email: Colleague | None = None
     ) -> dict[str, Any]:
-        """Return what fills a span of up to 62 days: event_id, start, end, title, and status busy, tentative or oof.
+        """Return what fills a span of up to 62 days, for you or for a colleague.
 
-        A last day given as a date is included. Free and declined events are left out.
+        Fields: event_id, start, end, title, and status (busy, tentative or oof). A last day given
+        as a date is included. Free and declined events are left out.
         """
         first, last = stretch(self, start_date, end_date, 62 * rules.DAY)
         if email is not None and not rules.is_me(self, WORDS, email.lower()):
             if self.db.get("calendar_people", email.lower()) is None:
                 self.fail(
                     "ERROR_MAILBOX_NOT_FOUND",
-                    f"No calendar of {email} can be looked into.",
-                    "Only calendars of people whose organisation shares free/busy times "
-                    "can be read.",
+                    f"You cannot see the calendar of {email}.",
+                    "Only people whose organization shares free/busy times can be read.",
                     email=email,
                 )
             spans = _busy.engaged(self, WORDS, email.lower(), first, last)
@@ -95,9 +91,11 @@ class Schedule(Service):
     def find_meeting_times(
         self, attendee_emails: Addresses, duration_minutes: Minutes, time_min: Start, time_max: End
     ) -> dict[str, Any]:
-        """Suggest up to ten times within 31 days when you are free, the best first: start, end, confidence, busy_attendees.
+        """Suggest up to ten times within 31 days when you are free, the best first.
 
-        good: all are free, in everyone's working hours; fair: someone is tentative, unknown or out of hours; poor: someone is busy.
+        Fields: start, end, confidence, busy_attendees. Confidence is good if everyone is free and
+        in working hours; fair if someone is tentative, unknown or outside working hours; poor if
+        someone is busy.
         """
         first, last = stretch(self, time_min, time_max, 31 * rules.DAY)
         length = duration_minutes * 60
@@ -136,7 +134,7 @@ class Schedule(Service):
         return _busy.within(start, end, rules.zone(self, WORDS), time(7), time(20), range(7))
 
     def _suits(self, start: int, end: int, people: dict[str, dict[str, Any] | None]) -> bool:
-        """Return whether a span lies in everybody's working hours; False if some are unknown."""
+        """Return whether a span lies in everyone's working hours; False if some are unknown."""
         for row in self.db.rows("outlook_calendar_hours"):
             days = [DAYS.index(d) for d in row["days"]]
             opens = time.fromisoformat(row["start_time"])
@@ -154,7 +152,7 @@ class Schedule(Service):
 
 
 def _status(times: list[BusyTime], start: int, end: int) -> str:
-    """Return the strongest status of what touches a span, empty where nothing does."""
+    """Return the strongest status of the times that touch a span, or an empty string."""
     statuses = {t.status for t in times if rules.overlap(t.start, t.end, start, end)}
     return next((s for s in ("oof", "busy", "tentative") if s in statuses), "")
 
@@ -180,7 +178,7 @@ def _suggestion_json(suggestion: Suggestion, length: int) -> dict[str, Any]:
 
 
 def _hidden_json(span: BusyTime) -> dict[str, Any]:
-    """Return a busy time of somebody else, whose title stays hidden."""
+    """Return a busy time of someone else, without its title."""
     return {
         "event_id": None,
         "start": iso(span.start),

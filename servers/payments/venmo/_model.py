@@ -1,4 +1,4 @@
-"""Venmo's tables, its words, the wallet, and the one way in which a payment is made."""
+"""Venmo's tables and words, its wallet, and how a payment is made."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TABLES = {
     "venmo_wallet": Table("id:str opening:int"),
     "venmo_contacts": rules.CONTACTS,
     "venmo_sources": rules.SOURCES,
-    # source_id is what paid (null: the wallet) or, in a bank transfer, what the money goes to.
+    # source_id is the source that paid (null: the wallet) or, for a bank transfer, the destination.
     "venmo_transactions": Table(
         "id:str type:str contact_id:str? amount:int fee:int note:str visibility:str "
         "source_id:str? request_id:str? created_at:str settles_at:str cancelled_at:str? "
@@ -72,21 +72,21 @@ SELECT (SELECT coalesce(sum(opening), 0) FROM venmo_wallet)
 
 Visibility = Annotated[
     Literal["public", "friends", "private"],
-    Field(description="Who sees the payment; the account's default when left out."),
+    Field(description="Who sees the payment; defaults to the account's setting."),
 ]
 PayFrom = Annotated[
     str,
     Field(
         description=(
-            "source_id of a linked bank account or card to charge. Left out: "
-            "the balance if it covers all, else the default source."
+            "source_id of the linked bank account or card to charge. Default: "
+            "the balance if it covers the whole amount, otherwise the default source."
         )
     ),
 ]
 
 
 def wallet(svc: Service) -> int:
-    """Return the balance in cents: what it opened with, plus all that came and went until now."""
+    """Return the balance in cents: the opening amount and everything that came and went since."""
     return svc.db.sql(_WALLET, svc.time)[0][0]
 
 
@@ -108,8 +108,8 @@ def pay(
 ) -> dict[str, Any]:
     """Pay a contact and return the transaction's row.
 
-    The money comes from the named source, else from the wallet if it covers the whole amount,
-    else from the default source.
+    The money comes from the named source; without one, from the wallet if it covers the whole
+    amount, otherwise from the default source.
     """
     rules.find_contact(svc, WORDS, contact_id)
     fee = 0
@@ -142,7 +142,7 @@ def pay(
 
 
 def transaction_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
-    """Return a transaction for the agent; every kind has the same fields."""
+    """Return a transaction as agents see it; all types have the same fields."""
     source = None
     if row["source_id"] is not None:
         source = rules.source_ref(svc, WORDS, row["source_id"])
@@ -167,7 +167,7 @@ def transaction_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
 
 
 def request_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
-    """Return a request for the agent, with Venmo's own fields."""
+    """Return a request as agents see it, with Venmo's own fields."""
     own = {
         "visibility": row["visibility"],
         "group_payment_id": row["group_id"],

@@ -17,18 +17,16 @@ from servers.payments.venmo._model import WORDS, default_visibility, transaction
 
 NewVisibility = Annotated[
     Literal["public", "friends", "private"],
-    Field(description="Who sees new payments unless they say otherwise."),
+    Field(description="Who sees new payments that set no visibility themselves."),
 ]
 SourceType = Annotated[
     Literal["bank_account", "debit_card", "credit_card"],
-    Field(description="What kind of source it is."),
+    Field(description="Kind of funding source."),
 ]
 Speed = Annotated[
     Literal["standard", "instant"],
     Field(
-        description=(
-            "standard: free, two days; instant: at once for 1.75 % (at least 0.25, at most 25)."
-        )
+        description=("standard: free, takes two days; instant: immediate, 1.75% fee (0.25 to 25).")
     ),
 ]
 SAVINGS = seeded("vfs", "savings")
@@ -36,11 +34,15 @@ CHECKING = seeded("vfs", "checking")
 
 
 class Account(Service):
-    """Profile, friends, sources and the way of money to the bank."""
+    """Profile, friends, funding sources and cash-out."""
 
     @reads()
     def get_account_summary(self) -> dict[str, Any]:
-        """Return the signed-in account: name, username, email, phone, default visibility, linked bank accounts and cards, balance."""
+        """Return the signed-in account with its linked accounts and cards and its balance.
+
+        Fields: name, username, email, phone, default_visibility, linked_bank_accounts,
+        linked_cards, balance.
+        """
         me = self.db.rows("venmo_profile")[0]
         linked = rules.sources(self, WORDS)
         banks = [row for row in linked if row["type"] == "bank_account"]
@@ -55,12 +57,15 @@ class Account(Service):
 
     @reads()
     def get_balance(self) -> dict[str, Any]:
-        """Return the money in the Venmo balance, in dollars. Pending payments from the balance are already taken off."""
+        """Return the money in the Venmo balance, in dollars.
+
+        Pending payments from the balance are already deducted.
+        """
         return {"balance": dollars(wallet(self))}
 
     @writes(example={"visibility": "friends"}, idempotent=True)
     def update_default_visibility(self, visibility: NewVisibility) -> dict[str, Any]:
-        """Set who sees future payments and requests by default. Past ones keep theirs."""
+        """Set who sees future payments and requests by default; past ones do not change."""
         row = self.db.rows("venmo_settings")[0]
         if row["default_visibility"] != visibility:
             self.db.update("venmo_settings", row["id"], default_visibility=visibility)
@@ -68,7 +73,10 @@ class Account(Service):
 
     @reads()
     def list_friends(self, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
-        """Return the friends one can pay or ask, by name: contact_id, name, username, email, phone. Beware of namesakes."""
+        """Return the friends you can pay or ask for money, by name.
+
+        Fields: contact_id, name, username, email, phone. Several friends may have the same name.
+        """
         return page(rules.contacts(self, WORDS), "friends", limit, cursor, rules.contact_json)
 
     @reads(example={"contact_id": seeded("vct", "priya_nair")})
@@ -86,27 +94,39 @@ class Account(Service):
     def add_friend(
         self, name: Name, username: Username, email: Email | None = None, phone: Phone | None = None
     ) -> dict[str, Any]:
-        """Add a friend and return the contact. A username, email or phone that another friend has is refused."""
+        """Add a friend and return the contact.
+
+        A username, email or phone that another friend already has is refused.
+        """
         return rules.contact_json(rules.add_contact(self, WORDS, name, username, email, phone))
 
     @writes(example={"contact_id": seeded("vct", "kai_tanaka")}, destructive=True)
     def remove_contact(self, contact_id: ContactId) -> dict[str, Any]:
-        """Remove a friend. Past payments and open requests stay; adding the person again gives a new contact_id."""
+        """Remove a friend.
+
+        Past payments and open requests stay. Adding the person again creates a new contact_id.
+        """
         return rules.remove_contact(self, WORDS, contact_id)
 
     @reads()
     def list_funding_sources(self) -> dict[str, Any]:
-        """Return linked bank accounts and cards, oldest first; the first active one is the default. A credit card shows free credit."""
+        """Return linked bank accounts and cards, oldest first.
+
+        The first active one is the default. A credit card shows its available credit.
+        """
         return {"sources": [rules.source_json(self, r) for r in rules.sources(self, WORDS)]}
 
     @writes(example={"type": "bank_account", "name": "Rose City Bank Business", "last4": "3310"})
     def add_funding_source(self, type: SourceType, name: Name, last4: Last4) -> dict[str, Any]:
-        """Link an account or card of your own, active at once. The bank confirms it and tells the balance; an unknown one is refused."""
+        """Link one of your own accounts or cards, which becomes active at once.
+
+        The bank confirms the account and reports its balance; an unknown account is refused.
+        """
         return rules.link_source(self, WORDS, type, name, last4)
 
     @writes(example={"source_id": SAVINGS}, idempotent=True)
     def activate_funding_source(self, source_id: SourceId) -> dict[str, Any]:
-        """Make a linked source usable."""
+        """Make a linked source available for payments."""
         return rules.set_active(self, WORDS, source_id, True)
 
     @writes(example={"source_id": CHECKING}, idempotent=True)
@@ -125,7 +145,10 @@ class Account(Service):
         transfer_type: Speed = "standard",
         idempotency_key: Key | None = None,
     ) -> dict[str, Any]:
-        """Move money from the balance to a linked bank account or debit card. The fee of an instant transfer is taken out of the amount."""
+        """Move money from the balance to a linked bank account or debit card.
+
+        The fee of an instant transfer is deducted from the amount.
+        """
         asked = {"type": "bank_transfer", "amount": amount, "source_id": source_id}
         row = rules.repeated(self, WORDS, idempotency_key, **asked)
         if row is None:
@@ -141,7 +164,7 @@ class Account(Service):
     def _cash_out(
         self, amount: int, source_id: str, transfer_type: str, key: str | None
     ) -> dict[str, Any]:
-        """Move money to a bank account or debit card, or refuse; return the transaction's row."""
+        """Move money to a bank account or debit card; return the transaction's row, or refuse."""
         source = rules.active_source(self, WORDS, source_id)
         if source["type"] == "credit_card":
             self.fail(
@@ -155,7 +178,7 @@ class Account(Service):
             self.fail(
                 "INSUFFICIENT_BALANCE",
                 f"The Venmo balance is ${dollars(held):,.2f}.",
-                "Transfer no more than get_balance shows.",
+                "Transfer at most the amount that get_balance shows.",
                 available=dollars(held),
                 required=dollars(amount),
             )
@@ -168,7 +191,7 @@ class Account(Service):
             self.fail(
                 "AMOUNT_TOO_SMALL",
                 f"The fee is ${dollars(fee):.2f}.",
-                "Transfer more than the fee.",
+                "Transfer an amount greater than the fee.",
                 fee=dollars(fee),
             )
         transaction = {

@@ -1,4 +1,4 @@
-"""The Venmo debit card, which spends the balance."""
+"""The Venmo debit card, which is paid from the balance."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ from servers.kit.zones import day_start, local_day
 from servers.payments import _rules as rules
 from servers.payments.venmo._model import WORDS
 
-Enabled = Annotated[bool, Field(description="true turns the card on, false off.")]
+Enabled = Annotated[bool, Field(description="true turns the card on, false turns it off.")]
 DailyLimit = Annotated[
     float,
-    Field(ge=0, le=3000, description="Most that the card spends in a day, in dollars (0 to 3000)."),
+    Field(
+        ge=0, le=3000, description="Most that the card can spend in a day, in dollars (0 to 3000)."
+    ),
     AfterValidator(cents),
 ]
 
@@ -53,7 +55,7 @@ class Card(Service):
 
     @reads()
     def get_debit_card_info(self) -> dict[str, Any]:
-        """Return the debit card: last4, status, daily limit, what was spent today, reward category."""
+        """Return the debit card: last4, status, limit, today's spending, reward category."""
         return self._card_json()
 
     @reads(example={"limit": 5})
@@ -74,7 +76,7 @@ class Card(Service):
 
     @writes(example={"daily_limit": 250}, idempotent=True)
     def set_debit_card_spending_limit(self, daily_limit: DailyLimit) -> dict[str, Any]:
-        """Set the most that the card spends in a day; 0 blocks purchases."""
+        """Set the most that the card can spend in a day; 0 blocks all purchases."""
         limit = round(daily_limit)
         card = self._card()
         if card["daily_limit"] != limit:

@@ -1,4 +1,4 @@
-"""Group payments: one bill, a request to each participant."""
+"""Group payments: one bill, with a request to each participant."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from servers.payments.venmo._model import WORDS, default_visibility, request_jso
 
 @with_config(extra="forbid")
 class Participant(TypedDict):
-    """Who takes part, and with how much."""
+    """A participant, with an amount unless they share the rest."""
 
     contact_id: ContactId
     amount: NotRequired[Dollars]
@@ -29,11 +29,11 @@ Participants = Annotated[
     Field(
         min_length=1,
         max_length=20,
-        description="Friends to ask; those without an amount share the rest of the total equally.",
+        description="Friends to ask; those without an amount split the rest of the total equally.",
     ),
 ]
 IncludeMe = Annotated[
-    bool, Field(description="Whether you carry an equal share of the rest yourself.")
+    bool, Field(description="Whether you take an equal share of the rest yourself.")
 ]
 GroupId = Annotated[
     str,
@@ -70,13 +70,16 @@ class Groups(Service):
         participants: Participants,
         include_me: IncludeMe = False,
     ) -> dict[str, Any]:
-        """Split a bill that you paid: each participant gets a request. Shares add up to the total to the cent; returns all of them."""
+        """Split a bill that you paid and send each participant a request.
+
+        The shares add up to the total to the cent. Returns the group payment with all requests.
+        """
         people = [p["contact_id"] for p in participants]
         for contact_id in people:
             rules.find_contact(self, WORDS, contact_id)
         if len(set(people)) < len(people):
             self.fail(
-                "DUPLICATE_PARTICIPANT", "A friend takes part twice.", "Name each contact_id once."
+                "DUPLICATE_PARTICIPANT", "A friend is listed twice.", "List each contact_id once."
             )
         amounts = [p.get("amount") for p in participants]
         shares = self._shares(total_amount, [*amounts, None] if include_me else amounts)
@@ -96,14 +99,14 @@ class Groups(Service):
         return self._group_json(group_id)
 
     def _shares(self, total: int, amounts: list[int | None]) -> list[int]:
-        """Return every share in cents: those without an amount get equal parts of the rest."""
+        """Return all shares in cents; those without an amount get equal parts of the rest."""
         rest = total - sum(a for a in amounts if a is not None)
         heads = amounts.count(None)
         if rest < heads or (heads == 0 and rest != 0):
             self.fail(
                 "SPLIT_MISMATCH",
                 f"The shares do not add up to ${dollars(total):,.2f}.",
-                "Let the amounts add up to total_amount, or leave some out to share the rest.",
+                "Make the amounts add up to total_amount, or omit some to split the rest.",
                 total_amount=dollars(total),
                 assigned=dollars(total - rest),
             )
@@ -121,13 +124,16 @@ class Groups(Service):
 
     @reads(example={"group_payment_id": RAMEN})
     def get_group_payment(self, group_payment_id: GroupId) -> dict[str, Any]:
-        """Return a group payment with what each participant owes and the state of their request."""
+        """Return a group payment with each participant's share and the status of their request."""
         self._find(group_payment_id)
         return self._group_json(group_payment_id)
 
     @writes(example={"group_payment_id": "${group.group_payment_id}"}, setup=(DINNER,))
     def remind_group_payment(self, group_payment_id: GroupId) -> dict[str, Any]:
-        """Remind those who have not paid; each at most once in 24 hours. Returns the contact_ids reminded and those skipped."""
+        """Remind participants who have not paid, each at most once in 24 hours.
+
+        Returns the contact_ids of those reminded and those skipped.
+        """
         group = self._open(group_payment_id)
         reminded = []
         skipped = []
@@ -149,7 +155,10 @@ class Groups(Service):
         example={"group_payment_id": "${group.group_payment_id}"}, setup=(DINNER,), destructive=True
     )
     def settle_group_payment(self, group_payment_id: GroupId) -> dict[str, Any]:
-        """Close a group payment: open requests are withdrawn as settled outside Venmo. No money moves, and it cannot be reopened."""
+        """Close a group payment and withdraw its open requests as settled outside Venmo.
+
+        No money moves, and the group payment cannot be reopened.
+        """
         group = self._open(group_payment_id)
         for row in self._requests(group["id"]):
             if requests.request_status(row, self.time) == "pending":
@@ -166,7 +175,7 @@ class Groups(Service):
             self.fail(
                 "GROUP_PAYMENT_NOT_FOUND",
                 f"There is no group payment {group_id!r}.",
-                "Look for group_payment_id in list_requests with direction outgoing.",
+                "Find group_payment_id in list_requests with direction outgoing.",
                 group_payment_id=group_id,
             )
         return row
@@ -178,7 +187,7 @@ class Groups(Service):
             self.fail(
                 "GROUP_PAYMENT_CLOSED",
                 f"Group payment {group_id} is {state}.",
-                "See get_group_payment.",
+                "See its details with get_group_payment.",
                 group_payment_id=group_id,
                 status=state,
             )

@@ -1,4 +1,4 @@
-"""Payments and requests between friends."""
+"""Payments and money requests between friends."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MISTAKE = Setup("send_money", {"contact_id": PRIYA, "amount": 5, "note": "Sent b
 
 
 class Payments(Service):
-    """Sending, asking, answering, cancelling."""
+    """Sending, requesting, answering and cancelling."""
 
     @writes(example={"contact_id": PRIYA, "amount": 12.5, "note": "Coffee and pastries"})
     def send_money(
@@ -39,9 +39,11 @@ class Payments(Service):
         visibility: Visibility | None = None,
         idempotency_key: Key | None = None,
     ) -> dict[str, Any]:
-        """Pay a friend and return the transaction, pending at first. A payment draws on one source alone; a credit card costs 3 % on top.
+        """Pay a friend and return the transaction, which is pending at first.
 
-        Paying an open request this way does not close it: use respond_to_request.
+        A payment is charged to a single source; a credit card costs an extra 3%.
+
+        Paying this way does not close an open request; use respond_to_request for that.
         """
         row = rules.repeated(
             self, WORDS, idempotency_key, contact_id=contact_id, amount=amount, note=note
@@ -72,7 +74,7 @@ class Payments(Service):
         note: Note,
         visibility: Visibility | None = None,
     ) -> dict[str, Any]:
-        """Ask a friend for money and return the pending request; it expires after 30 days."""
+        """Ask a friend for money and return the pending request, which expires after 30 days."""
         seen_by = visibility or default_visibility(self)
         row = requests.new_request(self, WORDS, contact_id, amount, note, visibility=seen_by)
         return request_json(self, row)
@@ -81,7 +83,10 @@ class Payments(Service):
     def respond_to_request(
         self, request_id: RequestId, action: Answer, funding_source_id: PayFrom | None = None
     ) -> dict[str, Any]:
-        """Pay or decline a pending incoming request. Returns its status and, when paid, the transaction_id."""
+        """Pay or decline a pending incoming request.
+
+        Returns its status and, if it was paid, the transaction_id.
+        """
         request = requests.open_request(self, WORDS, request_id, "incoming")
         if action == "decline":
             return requests.answer_request(self, WORDS, request_id, "declined")
@@ -99,12 +104,18 @@ class Payments(Service):
 
     @writes(example={"request_id": seeded("vrq", "ana-dog-food")}, destructive=True)
     def cancel_request(self, request_id: RequestId) -> dict[str, Any]:
-        """Withdraw a pending request that you made. Incoming ones are declined with respond_to_request."""
+        """Withdraw a pending request that you made.
+
+        To decline an incoming request, use respond_to_request.
+        """
         return requests.withdraw_request(self, WORDS, request_id)
 
     @reads(example={"request_id": CABIN})
     def get_request(self, request_id: RequestId) -> dict[str, Any]:
-        """Return one request: direction, status, amount, note, contact, dates, and the transaction that paid it."""
+        """Return one request with its contact, dates and status.
+
+        If it was paid, transaction_id is the payment.
+        """
         return request_json(self, requests.find_request(self, WORDS, request_id))
 
     @reads(example={"direction": "incoming", "status": "pending"})
@@ -115,13 +126,13 @@ class Payments(Service):
         limit: Limit = 20,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Return requests, newest first. Those of a group payment carry its group_payment_id."""
+        """Return requests, newest first; those of a group payment have its group_payment_id."""
         rows = requests.list_requests(self, WORDS, direction, status)
         return page(rows, "requests", limit, cursor, lambda r: request_json(self, r))
 
     @reads(example={"transaction_id": seeded("vtx", "rosa-tuneup")})
     def get_transaction(self, transaction_id: TransactionId) -> dict[str, Any]:
-        """Return one payment or bank transfer with its status now."""
+        """Return one payment or bank transfer with its current status."""
         return transaction_json(self, rules.find_transaction(self, WORDS, transaction_id))
 
     @reads(example={"limit": 10})
@@ -132,7 +143,10 @@ class Payments(Service):
         limit: Limit = 20,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Return payments sent and received and bank transfers, newest first. Debit card purchases have a list of their own."""
+        """Return payments sent and received and bank transfers, newest first.
+
+        Debit card purchases are listed by get_debit_card_transactions.
+        """
         wanted = "contact_id=?" if contact_id is not None else "?1 IS NULL"
         rows = self.db.rows(
             "venmo_transactions", wanted, contact_id, order="created_at DESC, rowid DESC"
@@ -147,7 +161,10 @@ class Payments(Service):
         destructive=True,
     )
     def cancel_transaction(self, transaction_id: TransactionId) -> dict[str, Any]:
-        """Cancel a pending payment or bank transfer of your own; the money, fee included, comes back and a request it paid reopens."""
+        """Cancel a pending payment or bank transfer that you made.
+
+        The money comes back with any fee, and a request that it paid is open again.
+        """
         row = rules.cancel_transaction(self, WORDS, transaction_id)
         refund = row["amount"]
         if row["type"] == "payment_sent":

@@ -12,7 +12,7 @@ from servers.payments.venmo.payments import Payments
 
 
 class Venmo(Account, Payments, Groups, Card):
-    """Payments among friends from a wallet, bank accounts and cards."""
+    """Payments between friends from a wallet, bank accounts and cards."""
 
     name = "venmo"
     title = "Venmo"

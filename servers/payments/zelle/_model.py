@@ -1,4 +1,4 @@
-"""Zelle's tables, its words, its limits, and the one way in which a transfer is made."""
+"""Zelle's tables, words and limits, and how a transfer is made."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ TABLES = {
     ),
     "zelle_contacts": rules.CONTACTS,
     "zelle_sources": rules.SOURCES,
-    # Emails (lower case) and phone numbers (digits) that are enrolled with Zelle somewhere.
+    # Emails (lower case) and phone numbers (digits) that are enrolled with Zelle at some bank.
     "zelle_directory": Table("token:str"),
-    # claim_by is set where the recipient was not enrolled.
+    # claim_by is set if the recipient was not enrolled.
     # source_id is the account that paid or received.
     "zelle_transfers": Table(
         "id:str type:str contact_id:str party:str amount:int note:str? source_id:str "
@@ -55,19 +55,15 @@ WORDS = rules.Words(
     list_requests="list_transfer_requests",
 )
 DAILY_LIMIT = 250_000
-"""Cents that may be sent in a day."""
+"""Most cents that can be sent in a day."""
 MONTHLY_LIMIT = 2_000_000
-"""Cents that may be sent in a month."""
+"""Most cents that can be sent in a month."""
 CLAIM = 14 * rules.DAY
-"""Seconds that someone who is not enrolled has to claim a transfer."""
+"""Seconds in which a recipient who is not enrolled can claim a transfer."""
 
 BankId = Annotated[
     str,
-    Field(
-        description=(
-            "source_id of an enrolled bank account; the default one (longest linked) when left out."
-        )
-    ),
+    Field(description=("source_id of an enrolled bank account; defaults to the one linked first.")),
 ]
 Category = Annotated[
     Literal["rent", "utilities", "food", "entertainment", "travel", "healthcare", "other"],
@@ -83,12 +79,12 @@ def enrolled(svc: Service, contact: dict[str, Any]) -> bool:
 
 
 def contact_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
-    """Return a recipient for the agent."""
+    """Return a recipient as agents see it."""
     return rules.contact_json(row) | {"enrolled": enrolled(svc, row)}
 
 
 def spent(svc: Service, start: str, end: str) -> int:
-    """Return the cents sent in a span that count against the limits.
+    """Return the cents sent in a span that count toward the limits.
 
     Transfers that failed or whose money came back do not count.
     """
@@ -96,7 +92,7 @@ def spent(svc: Service, start: str, end: str) -> int:
 
 
 def sent(svc: Service, start: str, end: str) -> list[dict[str, Any]]:
-    """Return transfers sent in a span that neither failed nor were cancelled or left unclaimed."""
+    """Return the transfers sent in a span that are pending or completed."""
     rows = svc.db.rows(
         "zelle_transfers", "type='transfer_sent' AND created_at>=? AND created_at<?", start, end
     )
@@ -104,7 +100,7 @@ def sent(svc: Service, start: str, end: str) -> list[dict[str, Any]]:
 
 
 class Allowance(NamedTuple):
-    """A sending limit for a day or a month, in cents, and what was spent of it."""
+    """The sending limit of a day or a month, and how much of it is spent, in cents."""
 
     limit: int
     spent: int
@@ -117,7 +113,7 @@ class Allowance(NamedTuple):
 
 
 def allowance(svc: Service, period: str, moment: int) -> Allowance:
-    """Return the limit for the `day` or `month` of a moment, with what was spent of it."""
+    """Return the allowance for the `day` or `month` of a moment."""
     where = rules.zone(svc, WORDS)
     today = local_day(moment, where)
     if period == "day":
@@ -142,9 +138,9 @@ def transfer(
     moment: int | None = None,
     **extra: Any,
 ) -> dict[str, Any]:
-    """Send money and return the transfer's row.
+    """Send money and return the transfer's row, or refuse.
 
-    `moment` is when a scheduled payment was due; it is now unless given.
+    `moment` is when a scheduled payment was due; by default it is now.
     """
     contact = rules.find_contact(svc, WORDS, contact_id)
     moment = svc.now if moment is None else moment
@@ -211,7 +207,7 @@ def _insert(
 
 
 def transfer_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
-    """Return a transfer for the agent; sent and received ones have the same fields."""
+    """Return a transfer as agents see it; sent and received ones have the same fields."""
     return {
         "transaction_id": row["id"],
         "type": row["type"],

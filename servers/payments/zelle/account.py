@@ -16,13 +16,14 @@ STUDIO = seeded("zbk", "studio")
 
 
 class Account(Service):
-    """Profile, recipients, banks, limits."""
+    """Profile, recipients, banks and limits."""
 
     @reads()
     def get_account_profile(self) -> dict[str, Any]:
-        """Return the signed-in account: name, username, email, phone, linked banks, and the balance of the default bank account.
+        """Return the signed-in account: name, username, email, phone, linked banks, balance.
 
-        Zelle holds no money of its own and links no cards, so linked_cards is always empty.
+        The balance is that of the default bank account. Zelle itself holds no money and links no
+        cards, so linked_cards is always empty.
         """
         me = self.db.rows("zelle_profile")[0]
         linked = rules.sources(self, WORDS)
@@ -39,13 +40,21 @@ class Account(Service):
 
     @reads()
     def list_recipients(self, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
-        """Return the recipients one can pay or ask, by name: contact_id, name, username, email, phone, enrolled. Beware of namesakes."""
+        """Return the recipients you can pay or ask for money, by name.
+
+        Fields: contact_id, name, username, email, phone, enrolled. Several recipients may have the
+        same name.
+        """
         rows = rules.contacts(self, WORDS)
         return page(rows, "recipients", limit, cursor, lambda r: contact_json(self, r))
 
     @reads(example={"contact_id": seeded("zrc", "ana_reyes")})
     def get_recipient(self, contact_id: ContactId) -> dict[str, Any]:
-        """Return one recipient. `enrolled` says whether Zelle delivers at once or the money has to be claimed."""
+        """Return one recipient.
+
+        `enrolled` says whether Zelle delivers at once; otherwise the recipient has to claim the
+        money.
+        """
         return contact_json(self, rules.find_contact(self, WORDS, contact_id))
 
     @writes(
@@ -54,40 +63,51 @@ class Account(Service):
     def add_recipient(
         self, name: Name, username: Username, email: Email | None = None, phone: Phone | None = None
     ) -> dict[str, Any]:
-        """Add a recipient by email or phone (at least one) and return the contact with whether it is enrolled with Zelle."""
+        """Add a recipient by email or phone (at least one) and return the contact.
+
+        `enrolled` says whether the recipient is enrolled with Zelle.
+        """
         if email is None and phone is None:
             self.fail(
                 "CONTACT_METHOD_REQUIRED",
                 "Neither email nor phone was given.",
-                "Give the one that the recipient uses with Zelle.",
+                "Give the email or phone that the recipient uses with Zelle.",
             )
         return contact_json(self, rules.add_contact(self, WORDS, name, username, email, phone))
 
     @writes(example={"contact_id": seeded("zrc", "sam_oduya")}, destructive=True)
     def remove_recipient(self, contact_id: ContactId) -> dict[str, Any]:
-        """Remove a recipient. Past transfers stay; one with scheduled payments to come is refused."""
+        """Remove a recipient; past transfers stay.
+
+        A recipient with scheduled payments cannot be removed.
+        """
         rules.find_contact(self, WORDS, contact_id)
         waiting = self.db.rows(
             "zelle_scheduled", "contact_id=? AND next_at IS NOT NULL", contact_id
         )
         if waiting:
-            hint = "Cancel them first with cancel_scheduled_payment."
             self.fail(
                 "CONTACT_IN_USE",
-                "Payments to this recipient are scheduled.",
-                hint,
+                "There are scheduled payments to this recipient.",
+                "Cancel them first with cancel_scheduled_payment.",
                 scheduled_payment_ids=[r["id"] for r in waiting],
             )
         return rules.remove_contact(self, WORDS, contact_id)
 
     @reads()
     def list_enrolled_banks(self) -> dict[str, Any]:
-        """Return linked bank accounts, oldest first, with balance; `active` ones are enrolled, the first of them is the default."""
+        """Return linked bank accounts with their balances, oldest first.
+
+        Those with `active` are enrolled, and the first of these is the default.
+        """
         return {"banks": [rules.source_json(self, r) for r in rules.sources(self, WORDS)]}
 
     @writes(example={"name": "Cascade Credit Union Savings", "last4": "9087"})
     def link_bank_account(self, name: Name, last4: Last4) -> dict[str, Any]:
-        """Link and enroll a bank account of your own. The bank confirms it and tells the balance; an unknown one is refused."""
+        """Link and enroll one of your own bank accounts.
+
+        The bank confirms the account and reports its balance; an unknown account is refused.
+        """
         return rules.link_source(self, WORDS, "bank_account", name, last4)
 
     @writes(
@@ -96,17 +116,23 @@ class Account(Service):
         idempotent=True,
     )
     def enroll_bank_account(self, source_id: SourceId) -> dict[str, Any]:
-        """Enroll a linked bank account again, so that transfers can use it."""
+        """Enroll a linked bank account again so that transfers can use it."""
         return rules.set_active(self, WORDS, source_id, True)
 
     @writes(example={"source_id": STUDIO}, idempotent=True)
     def unenroll_bank_account(self, source_id: SourceId) -> dict[str, Any]:
-        """Stop transfers from using a bank account; it stays linked. Scheduled payments that name it will fail."""
+        """Stop transfers from using a bank account; it stays linked.
+
+        Scheduled payments that use it will fail.
+        """
         return rules.set_active(self, WORDS, source_id, False)
 
     @reads()
     def get_daily_limit(self) -> dict[str, Any]:
-        """Return the daily sending limit, what was sent today and what remains, in dollars; days are those of the account's time zone."""
+        """Return the daily sending limit, the amount sent today and the rest, in dollars.
+
+        Days are counted in the account's time zone.
+        """
         today = allowance(self, "day", self.now)
         return {
             "daily_limit": dollars(today.limit),
@@ -117,7 +143,7 @@ class Account(Service):
 
     @reads()
     def get_monthly_limit(self) -> dict[str, Any]:
-        """Return the monthly sending limit, what was sent this month and what remains, in dollars."""
+        """Return the monthly sending limit, the amount sent this month and the rest, in dollars."""
         month = allowance(self, "month", self.now)
         return {
             "monthly_limit": dollars(month.limit),

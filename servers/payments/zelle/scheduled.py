@@ -1,4 +1,4 @@
-"""Payments made by Zelle itself on a day to come, once or every month."""
+"""Payments that Zelle makes on a later day, once or every month."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from servers.payments.zelle._model import WORDS, BankId, failed_transfer, transf
 
 Recurring = Annotated[
     bool,
-    Field(description="true repeats the payment every month on the same day, until cancelled."),
+    Field(description="true repeats the payment monthly on the same day until it is cancelled."),
 ]
 ScheduledId = Annotated[
     str, Field(description="scheduled_payment_id, from list_scheduled_payments.")
@@ -51,7 +51,10 @@ class Scheduled(Service):
         funding_source_id: BankId | None = None,
         recurring: Recurring = False,
     ) -> dict[str, Any]:
-        """Have a transfer made at 6 in the morning of a day to come, and return the plan. Funds and limits are checked on that day."""
+        """Schedule a transfer for 6 a.m. on a later day and return the scheduled payment.
+
+        Funds and limits are checked on that day.
+        """
         rules.find_contact(self, WORDS, contact_id)
         if funding_source_id is not None:
             rules.active_source(self, WORDS, funding_source_id)
@@ -60,7 +63,7 @@ class Scheduled(Service):
         if scheduled_date <= today:
             self.fail(
                 "INVALID_SCHEDULED_DATE",
-                f"{scheduled_date} is not after today, {today}.",
+                f"{scheduled_date} is not after today ({today}).",
                 "Choose a later day, or send it now with send_transfer.",
                 today=today,
             )
@@ -81,7 +84,10 @@ class Scheduled(Service):
     def list_scheduled_payments(
         self, status: ScheduledStatus | None = None, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return scheduled payments by their first date, with status, next date, and the transaction_ids of payments made so far."""
+        """Return scheduled payments by their first date.
+
+        Each has its status, its next date, and the transaction_ids of the payments made so far.
+        """
         rows = self.db.rows("zelle_scheduled", order="scheduled_date, rowid")
         shown = [self._json(row) for row in rows]
         if status is not None:
@@ -90,20 +96,20 @@ class Scheduled(Service):
 
     @writes(example={"scheduled_payment_id": seeded("zsp", "mum-phone")}, destructive=True)
     def cancel_scheduled_payment(self, scheduled_payment_id: ScheduledId) -> dict[str, Any]:
-        """Cancel a scheduled payment and all its repeats to come. Transfers already made stay."""
+        """Cancel a scheduled payment with all its repeats; transfers already made stay."""
         row = self.db.get("zelle_scheduled", scheduled_payment_id)
         if row is None:
             self.fail(
                 "SCHEDULED_PAYMENT_NOT_FOUND",
                 f"There is no scheduled payment {scheduled_payment_id!r}.",
-                "Take a scheduled_payment_id from list_scheduled_payments.",
+                "Use a scheduled_payment_id from list_scheduled_payments.",
                 scheduled_payment_id=scheduled_payment_id,
             )
         if row["next_at"] is None:
             state = self._json(row)["status"]
             hint = "There is nothing to cancel."
             if state == "completed":
-                hint = "Cancel its transfer with cancel_transfer while that is pending."
+                hint = "Cancel its transfer with cancel_transfer while it is still pending."
             self.fail(
                 "SCHEDULED_PAYMENT_NOT_CANCELLABLE",
                 f"The scheduled payment is {state}.",
@@ -116,7 +122,7 @@ class Scheduled(Service):
         return {"scheduled_payment_id": scheduled_payment_id, "status": "cancelled"}
 
     def due(self) -> bool:
-        """Whether a scheduled payment should have been made by now."""
+        """Return whether a scheduled payment should have been made by now."""
         overdue = "SELECT 1 FROM zelle_scheduled WHERE next_at<=? LIMIT 1"
         return bool(self.db.sql(overdue, self.time))
 
@@ -148,12 +154,12 @@ class Scheduled(Service):
     def _next(self, row: dict[str, Any]) -> str | None:
         if not row["recurring"]:
             return None
-        # Months are counted from the first date, so that the 31st stays the 31st where it can.
+        # Months are counted from the first date, so a payment on the 31st returns to the 31st.
         day = months_later(date.fromisoformat(row["scheduled_date"]), len(self._transfers(row)))
         return day_start(day, rules.zone(self, WORDS), HOUR)
 
     def _transfers(self, row: dict[str, Any]) -> list[dict[str, Any]]:
-        """Return the transfers that a scheduled payment has made so far, failed ones included."""
+        """Return the transfers that a scheduled payment has made so far, including failed ones."""
         return self.db.rows(
             "zelle_transfers", "scheduled_id=?", row["id"], order="created_at, rowid"
         )

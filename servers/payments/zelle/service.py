@@ -11,7 +11,7 @@ from servers.payments.zelle.transfers import Transfers
 
 
 class Zelle(Account, Transfers, Scheduled):
-    """Transfers straight between bank accounts."""
+    """Transfers directly between bank accounts."""
 
     name = "zelle"
     title = "Zelle"

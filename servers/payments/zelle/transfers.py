@@ -1,4 +1,4 @@
-"""Transfers and requests, and what can be learnt from them: search, categories, spending."""
+"""Transfers and money requests, with search, categories and spending."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Query = Annotated[
     Field(
         min_length=1,
         max_length=100,
-        description="Words of the note or the other person's name; all must occur.",
+        description="Words from the note or the other person's name; all must match.",
     ),
 ]
 ANA = seeded("zrc", "ana_reyes")
@@ -41,7 +41,7 @@ MISTAKE = Setup(
 
 
 class Transfers(Service):
-    """Sending, asking, answering, cancelling, searching."""
+    """Sending, requesting, answering, cancelling and searching."""
 
     @writes(example={"contact_id": ANA, "amount": 42.5, "note": "Internet bill"})
     def send_transfer(
@@ -52,10 +52,13 @@ class Transfers(Service):
         funding_source_id: BankId | None = None,
         idempotency_key: Key | None = None,
     ) -> dict[str, Any]:
-        """Send money from a bank account, within 2,500 a day and 20,000 a month. Returns the transfer, pending for half an hour.
+        """Send money from a bank account and return the transfer.
 
-        A recipient who is not enrolled has 14 days to claim it (`claim_by`); then it comes back.
-        Paying an open request this way does not close it: use respond_to_transfer_request.
+        It is pending for half an hour. The limits are 2,500 a day and 20,000 a month.
+
+        A recipient who is not enrolled has 14 days to claim it (`claim_by`); after that the money
+        comes back. Paying this way does not close an open request; use respond_to_transfer_request
+        for that.
         """
         row = rules.repeated(
             self, WORDS, idempotency_key, contact_id=contact_id, amount=amount, note=note
@@ -75,7 +78,10 @@ class Transfers(Service):
     def request_transfer(
         self, contact_id: ContactId, amount: Dollars, note: Note | None = None
     ) -> dict[str, Any]:
-        """Ask a recipient for money and return the pending request; it expires after 30 days."""
+        """Ask a recipient for money and return the pending request.
+
+        It expires after 30 days.
+        """
         row = requests.new_request(self, WORDS, contact_id, amount, note)
         return requests.request_json(self, WORDS, row)
 
@@ -85,7 +91,10 @@ class Transfers(Service):
     def respond_to_transfer_request(
         self, request_id: RequestId, action: Answer, funding_source_id: BankId | None = None
     ) -> dict[str, Any]:
-        """Pay or decline a pending incoming request. Returns its status and, when paid, the transaction_id."""
+        """Pay or decline a pending incoming request.
+
+        Returns its status and, if it was paid, the transaction_id.
+        """
         request = requests.open_request(self, WORDS, request_id, "incoming")
         if action == "decline":
             return requests.answer_request(self, WORDS, request_id, "declined")
@@ -102,12 +111,18 @@ class Transfers(Service):
 
     @writes(example={"request_id": seeded("zrq", "tom-gift")}, destructive=True)
     def cancel_transfer_request(self, request_id: RequestId) -> dict[str, Any]:
-        """Withdraw a pending request that you made. Incoming ones are declined with respond_to_transfer_request."""
+        """Withdraw a pending request that you made.
+
+        To decline an incoming request, use respond_to_transfer_request.
+        """
         return requests.withdraw_request(self, WORDS, request_id)
 
     @reads(example={"request_id": seeded("zrq", "glaze-march")})
     def get_transfer_request(self, request_id: RequestId) -> dict[str, Any]:
-        """Return one request: direction, status, amount, note, contact, dates, and the transfer that paid it."""
+        """Return one request with its contact, dates and status.
+
+        If it was paid, transaction_id is the transfer.
+        """
         return requests.request_json(self, WORDS, requests.find_request(self, WORDS, request_id))
 
     @reads(example={"direction": "incoming"})
@@ -125,14 +140,17 @@ class Transfers(Service):
 
     @reads(example={"transaction_id": RENT})
     def get_transfer(self, transaction_id: TransactionId) -> dict[str, Any]:
-        """Return one transfer with its status now."""
+        """Return one transfer with its current status."""
         return transfer_json(self, rules.find_transaction(self, WORDS, transaction_id))
 
     @reads(example={"limit": 10})
     def list_transfers(
         self, status: Status | None = None, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return transfers sent and received, newest first. To look for one, use search_transactions."""
+        """Return transfers sent and received, newest first.
+
+        To look for a particular one, use search_transactions.
+        """
         rows = self.db.rows("zelle_transfers", order="created_at DESC, rowid DESC")
         if status is not None:
             rows = [row for row in rows if rules.status(row, self.time) == status]
@@ -144,7 +162,11 @@ class Transfers(Service):
         destructive=True,
     )
     def cancel_transfer(self, transaction_id: TransactionId) -> dict[str, Any]:
-        """Cancel a pending transfer of your own; the money comes back, a request that it paid reopens and the limits are freed."""
+        """Cancel a pending transfer that you made.
+
+        The money comes back, a request that it paid is open again, and it no longer counts toward
+        the limits.
+        """
         row = rules.cancel_transaction(self, WORDS, transaction_id)
         return {
             "transaction_id": transaction_id,
@@ -162,7 +184,10 @@ class Transfers(Service):
         limit: Limit = 20,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Return transfers that fit all that is given, newest first. Both dates are included, in the account's time zone."""
+        """Return the transfers that match everything given, newest first.
+
+        Both dates are inclusive, in the account's time zone.
+        """
         start, end = self._span(date_from, date_to)
         newest = "created_at DESC, zelle_transfers.rowid DESC"
         if query is None:
@@ -180,7 +205,7 @@ class Transfers(Service):
     def categorize_transaction(
         self, transaction_id: TransactionId, category: Category
     ) -> dict[str, Any]:
-        """Put a transfer into a spending category, in place of the one that it had."""
+        """Assign a transfer to a spending category, replacing its previous one."""
         row = rules.find_transaction(self, WORDS, transaction_id)
         if row["category"] != category:
             self.db.update("zelle_transfers", transaction_id, category=category)
@@ -190,7 +215,10 @@ class Transfers(Service):
     def get_spending_summary(
         self, date_from: Date | None = None, date_to: Date | None = None
     ) -> dict[str, Any]:
-        """Return dollars sent (and not given back) by category, their total and what has no category. Dates are included."""
+        """Return the dollars sent by category, with the total and the uncategorized amount.
+
+        Money that came back does not count. Both dates are inclusive.
+        """
         start, end = self._span(date_from, date_to)
         sums: dict[str | None, int] = dict.fromkeys((*CATEGORIES, None), 0)
         for row in sent(self, start, end):
@@ -205,7 +233,7 @@ class Transfers(Service):
         return page(rows, "transactions", limit, cursor, lambda r: transfer_json(self, r))
 
     def _span(self, date_from: str | None, date_to: str | None) -> tuple[str, str]:
-        """Return from when, and until before when, the given days last."""
+        """Return the start of the first day and the end of the last, as moments."""
         if date_from is not None and date_to is not None and date_from > date_to:
             self.fail(
                 "INVALID_DATE_RANGE",

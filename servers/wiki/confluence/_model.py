@@ -1,7 +1,7 @@
-"""Confluence's tables and argument types, who may do what, and what pages look like.
+"""Confluence's tables and argument types, permissions, and what pages look like.
 
-The present text is in the content's row, earlier texts are in the versions. A page whose parent is
-in the trash hangs under the next page above that is not.
+The current text is in the content's row; earlier texts are in the versions. If the parent of a page
+is in the trash, the page appears under the next page above that is not.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ TABLES = {
     "confluence_spaces": Table(
         "id:str name:str description:str type:str homepage_id:str? permission:str created_at:str"
     ),
-    # `type` is page or blogpost. Only the author and those whom access names may see `restricted`
-    # content.
+    # `type` is page or blogpost. `restricted` content is visible only to its author and to those
+    # who were granted access.
     "confluence_content": Table(
         "id:str space_id:str type:str parent_id:str? title:str body:str text:str labels:list "
         "version_number:int version_message:str? restricted:bool created_at:str created_by:str "
@@ -55,7 +55,7 @@ _HTML_ENTITY = re.compile(r"&(?!(?:lt|gt|amp|quot|apos);)[A-Za-z][A-Za-z0-9]*;")
 
 
 def _storage(text: str) -> str:
-    """Return the text unless it is malformed; entities of HTML that XML does not know are fine."""
+    """Return the text if it is well-formed; HTML entities that XML does not know are accepted."""
     xml = _HTML_ENTITY.sub(lambda m: m[0] if html.unescape(m[0]) == m[0] else " ", text)
     try:
         ElementTree.fromstring(f'<body xmlns:ac="ac" xmlns:ri="ri">{xml}</body>')
@@ -79,7 +79,8 @@ ContentId = Annotated[
 Xhtml = Annotated[
     str,
     Field(
-        max_length=100_000, description="XHTML, e.g. <h2>Plan</h2><p>Text</p>; plain text will do."
+        max_length=100_000,
+        description="XHTML, e.g. <h2>Plan</h2><p>Text</p>; plain text works too.",
     ),
     AfterValidator(_storage),
 ]
@@ -106,30 +107,30 @@ def plain(body: str) -> str:
 
 
 def find_space(svc: Service, space_id: str, needs: str = "view") -> dict[str, Any]:
-    """Return a space in which one may do something, or refuse."""
+    """Return a space in which the person may do something, or refuse."""
     row = svc.db.get("confluence_spaces", space_id)
     if row is None:
         svc.fail(
             "SPACE_NOT_FOUND",
-            f"No space with the id {space_id!r} can be seen.",
-            "See list_spaces.",
+            f"There is no space with the ID {space_id!r} that you can see.",
+            "Use a space_id from list_spaces.",
             space_id=space_id,
         )
     if not rules.allows(_SPACE[row["permission"]], needs, LEVELS):
         svc.fail(
             "PERMISSION_DENIED",
-            f"You have {row['permission']} permission in '{row['name']}'; this needs more.",
-            "Choose a space in which list_spaces says write or admin.",
+            f"You have {row['permission']} permission in '{row['name']}'; this requires more.",
+            "Choose a space where list_spaces shows write or admin permission.",
             space_id=space_id,
         )
     return row
 
 
 def level(svc: Service, row: dict[str, Any]) -> str | None:
-    """Return what one may do with content, or None.
+    """Return the person's access level for content, or None.
 
     It is the permission in the space, unless the content is restricted, or what was granted on the
-    content itself.
+    content itself, whichever is stronger.
     """
     who = me(svc)
     space = svc.db.get("confluence_spaces", row["space_id"])
@@ -143,29 +144,29 @@ def level(svc: Service, row: dict[str, Any]) -> str | None:
 def find(svc: Service, page_id: str, needs: str = "view", *, trash: bool = False) -> dict[str, Any]:
     """Return a page or blog post, or refuse.
 
-    Content that one may not see does not exist for one. Content in the trash is returned only where
-    `trash` asks for it.
+    Content that the person may not see is treated as missing. Content in the trash is returned only
+    with `trash`.
     """
     row = svc.db.get("confluence_content", page_id)
     has = level(svc, row) if row is not None else None
     if row is None or has is None:
         svc.fail(
             "CONTENT_NOT_FOUND",
-            f"No content with the id {page_id!r} can be seen.",
-            "It may not exist, or you may not see it; use list_space_content or search_content.",
+            f"There is no content with the ID {page_id!r} that you can see.",
+            "Use a page_id from list_space_content or search_content.",
             page_id=page_id,
         )
     if row["trashed_at"] is not None and not trash:
         svc.fail(
             "CONTENT_TRASHED",
             f"'{row['title']}' has been in the trash since {row['trashed_at']}.",
-            "restore_content brings it back.",
+            "Restore it with restore_content.",
             page_id=page_id,
         )
     if not rules.allows(has, needs, LEVELS):
         svc.fail(
             "PERMISSION_DENIED",
-            f"You may {has} '{row['title']}', not {needs} it.",
+            f"You can {has} '{row['title']}', but not {needs} it.",
             "Add a comment with add_comment, or ask its author.",
             page_id=page_id,
             permission=has,
@@ -174,7 +175,7 @@ def find(svc: Service, page_id: str, needs: str = "view", *, trash: bool = False
 
 
 def parent(svc: Service, row: dict[str, Any]) -> str | None:
-    """Return the id of the next page above content that one may see and is not in the trash."""
+    """Return the ID of the nearest page above that is visible and not in the trash, or None."""
     above = _parent_row(svc, row)
     while above is not None and (above["trashed_at"] is not None or level(svc, above) is None):
         above = _parent_row(svc, above)
@@ -186,7 +187,7 @@ def _parent_row(svc: Service, row: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def contents(svc: Service, space_id: str, kind: str | None = None) -> list[dict[str, Any]]:
-    """Return what one sees in a space, the last edited first."""
+    """Return the visible content of a space, the last edited first."""
     where = "space_id=? AND trashed_at IS NULL AND type=coalesce(?, type)"
     rows = svc.db.rows("confluence_content", where, space_id, kind, order="updated_at DESC, id")
     return [r for r in rows if level(svc, r) is not None]
@@ -200,7 +201,7 @@ def url(svc: Service, row: dict[str, Any]) -> str:
 
 
 def summary(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
-    """Return content without its text."""
+    """Return content as agents see it, without its text."""
     return {
         "page_id": row["id"],
         "space_id": row["space_id"],
@@ -215,7 +216,7 @@ def summary(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
 
 
 def content_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
-    """Return content with its text and labels."""
+    """Return content as agents see it, with its text and labels."""
     return summary(svc, row) | {
         "body": row["body"],
         "labels": row["labels"],

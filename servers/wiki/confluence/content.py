@@ -1,4 +1,4 @@
-"""Pages and blog posts: publishing, revising against a version, the trash, labels."""
+"""Pages and blog posts: publishing, versions, the trash, labels."""
 
 from __future__ import annotations
 
@@ -14,25 +14,23 @@ from servers.wiki.confluence._model import TEAM, WORKSHOP, ContentId, SpaceId, X
 
 Above = Annotated[
     str,
-    Field(
-        description="page_id of the page under which it hangs; the space's home page when left out."
-    ),
+    Field(description="page_id of the parent page; defaults to the space's home page."),
 ]
 Version = Annotated[
-    int, Field(ge=1, le=100_000, description="The version_number that you read and now change.")
+    int, Field(ge=1, le=100_000, description="The version_number that you read and are changing.")
 ]
 OldVersion = Annotated[
-    int, Field(ge=1, le=100_000, description="A version_number of list_content_versions.")
+    int, Field(ge=1, le=100_000, description="A version_number from list_content_versions.")
 ]
 Why = Annotated[
-    str, Field(min_length=1, max_length=200, description="What changed, for the history.")
+    str, Field(min_length=1, max_length=200, description="What changed, for the version history.")
 ]
 Kind = Annotated[Literal["page", "blogpost"], Field(description="Only pages, or only blog posts.")]
 Labels = Annotated[
     list[Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,49}$")]],
     Field(
         max_length=20,
-        description="All labels, in small letters without spaces, e.g. meeting-notes; "
+        description="All labels, lowercase without spaces, e.g. meeting-notes; "
         "an empty list removes them.",
     ),
 ]
@@ -60,7 +58,10 @@ class Content(Service):
         body: Xhtml = "",
         parent_page_id: Above | None = None,
     ) -> dict[str, Any]:
-        """Publish a new page in a space where you may write, and return it at version 1. Titles of pages are unique in a space."""
+        """Publish a new page in a space where you can write, and return it at version 1.
+
+        Titles of pages are unique in a space.
+        """
         space = model.find_space(self, space_id, "edit")
         parent_id = space["homepage_id"]
         if parent_page_id is not None:
@@ -69,7 +70,7 @@ class Content(Service):
                 self.fail(
                     "INVALID_PARENT",
                     f"'{parent['title']}' cannot be the parent.",
-                    "Name a page of the same space, from list_space_content.",
+                    "Choose a page in the same space, from list_space_content.",
                     parent_page_id=parent_page_id,
                 )
             parent_id = parent["id"]
@@ -86,7 +87,10 @@ class Content(Service):
     def publish_blog_post(
         self, space_id: SpaceId, title: PageTitle, body: Xhtml = ""
     ) -> dict[str, Any]:
-        """Publish a blog post in a space where you may write. Posts hang under no page; other tools take their page_id like a page's."""
+        """Publish a blog post in a space where you can write.
+
+        Posts have no parent page. Other tools accept their page_id like that of a page.
+        """
         space = model.find_space(self, space_id, "edit")
         return self._publish(space["id"], "blogpost", title, body, None)
 
@@ -113,7 +117,7 @@ class Content(Service):
         return model.content_json(self, self.db.insert("confluence_content", row))
 
     def _check_title(self, space_id: str, title: str, page_id: str = "") -> None:
-        """Refuse a title that a page of the space has, other than the page with the given id."""
+        """Refuse a title that another page of the space has; `page_id` is the page itself."""
         others = self.db.rows(
             "confluence_content",
             "space_id=? AND type='page' AND trashed_at IS NULL AND id<>?",
@@ -125,14 +129,17 @@ class Content(Service):
                 visible = model.level(self, other) is not None
                 self.fail(
                     "TITLE_ALREADY_EXISTS",
-                    f"The space has a page '{other['title']}'.",
-                    "Revise that one, or choose another title.",
+                    f"The space already has a page named '{other['title']}'.",
+                    "Revise that page, or choose another title.",
                     **({"page_id": other["id"]} if visible else {}),
                 )
 
     @reads(example={"page_id": WORKSHOP})
     def fetch_content(self, page_id: ContentId) -> dict[str, Any]:
-        """Return a page or blog post with its XHTML body, labels, version_number, status (current or trashed) and your_permission."""
+        """Return a page or blog post with its XHTML body and labels.
+
+        It includes version_number, status (current or trashed) and your_permission.
+        """
         return model.content_json(self, model.find(self, page_id, trash=True))
 
     @reads(example={"space_id": TEAM})
@@ -143,7 +150,10 @@ class Content(Service):
         limit: Limit = 50,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Return pages and blog posts of a space that you may see, the last edited first, without their text."""
+        """Return the pages and blog posts of a space that you can see, without their text.
+
+        The last edited come first.
+        """
         rows = model.contents(self, model.find_space(self, space_id)["id"], type)
         return page(rows, "content", limit, cursor, lambda r: model.summary(self, r))
 
@@ -158,9 +168,10 @@ class Content(Service):
         body: Xhtml | None = None,
         message: Why | None = None,
     ) -> dict[str, Any]:
-        """Replace title, body or both; version_number must be the present one, so that nobody's change is lost. Returns the next version.
+        """Replace the title, the body or both, and return the next version.
 
-        VERSION_CONFLICT says that somebody was quicker: fetch the content again and put your change into it.
+        version_number must be the current one, so that nobody's change is lost. VERSION_CONFLICT
+        means that someone else was faster: fetch the content again and apply your change to it.
         """
         row = model.find(self, page_id, "edit")
         if title is None and body is None:
@@ -221,7 +232,10 @@ class Content(Service):
     def list_content_versions(
         self, page_id: ContentId, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return the versions of a page or blog post, the present one first: version_number, title, message, edited_at, edited_by."""
+        """Return the versions of a page or blog post, the current one first.
+
+        Fields: version_number, title, message, edited_at, edited_by.
+        """
         row = model.find(self, page_id)
         versions = self._versions(row)
         for version in versions:
@@ -232,7 +246,7 @@ class Content(Service):
     def fetch_content_version(
         self, page_id: ContentId, version_number: OldVersion
     ) -> dict[str, Any]:
-        """Return title and body of a page or blog post as they were in one version."""
+        """Return the title and body of one version of a page or blog post."""
         row = model.find(self, page_id)
         for version in self._versions(row):
             if version["version_number"] == version_number:
@@ -240,12 +254,12 @@ class Content(Service):
         self.fail(
             "VERSION_NOT_FOUND",
             f"There is no version {version_number}; the latest is {row['version_number']}.",
-            "See list_content_versions.",
+            "list_content_versions shows all versions.",
             page_id=page_id,
         )
 
     def _versions(self, row: dict[str, Any]) -> list[dict[str, Any]]:
-        """Return all versions of content for the agent, the present one first."""
+        """Return all versions of content as agents see them, the current one first."""
         present = {
             "number": row["version_number"],
             "title": row["title"],
@@ -259,13 +273,16 @@ class Content(Service):
 
     @writes(example=MADE, setup=(DRAFT,))
     def trash_content(self, page_id: ContentId) -> dict[str, Any]:
-        """Move a page or blog post to the trash; pages under it move up to the page above. A space's home page cannot be trashed."""
+        """Move a page or blog post to the trash; pages under it move up to the page above.
+
+        The home page of a space cannot be moved to the trash.
+        """
         row = model.find(self, page_id, "edit")
         if self.db.rows("confluence_spaces", "homepage_id=?", row["id"]):
             self.fail(
                 "CANNOT_TRASH_HOMEPAGE",
                 f"'{row['title']}' is a home page.",
-                "Revise it with revise_content.",
+                "Change it with revise_content instead.",
                 page_id=page_id,
             )
         self.db.update("confluence_content", row["id"], trashed_at=self.time)
@@ -273,13 +290,13 @@ class Content(Service):
 
     @writes(example=MADE, setup=(DRAFT, Setup("trash_content", MADE)))
     def restore_content(self, page_id: ContentId) -> dict[str, Any]:
-        """Bring content back from the trash, with its versions, labels and comments."""
+        """Restore content from the trash with its versions, labels and comments."""
         row = model.find(self, page_id, "edit", trash=True)
         if row["trashed_at"] is None:
             self.fail(
                 "NOT_IN_TRASH",
                 f"'{row['title']}' is not in the trash.",
-                "See list_trashed_content.",
+                "list_trashed_content shows what is in the trash.",
                 page_id=page_id,
             )
         if row["type"] == "page":
@@ -291,7 +308,7 @@ class Content(Service):
     def list_trashed_content(
         self, space_id: SpaceId, limit: Limit = 50, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return what is in a space's trash and you may see, the latest first, with deleted_at."""
+        """Return what you can see in the trash of a space, latest first, with deleted_at."""
         space = model.find_space(self, space_id)
         rows = self.db.rows(
             "confluence_content",

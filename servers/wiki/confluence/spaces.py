@@ -1,4 +1,4 @@
-"""The account, spaces, search, comments, and access to single pages."""
+"""The account, spaces, search, comments, and access to individual pages."""
 
 from __future__ import annotations
 
@@ -36,11 +36,14 @@ def _comment_json(row: dict[str, Any]) -> dict[str, Any]:
 
 
 class Spaces(Service):
-    """Spaces and what people say and see there."""
+    """Spaces, search, comments and access."""
 
     @reads()
     def retrieve_profile(self) -> dict[str, Any]:
-        """Return the signed-in person: user_id, display_name, email, avatar_url, role, and the spaces with your permission in each."""
+        """Return the signed-in person, and the spaces with your permission in each.
+
+        Fields: user_id, display_name, email, avatar_url, role, spaces.
+        """
         me = model.me(self)
         spaces = [
             {"space_id": s["id"], "name": s["name"], "permission": s["permission"]}
@@ -57,7 +60,10 @@ class Spaces(Service):
 
     @reads()
     def list_spaces(self, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
-        """Return the spaces you may read: space_id, name, type (global or personal), page_count, your_permission, created_at."""
+        """Return the spaces you can read.
+
+        Fields: space_id, name, type (global or personal), page_count, your_permission, created_at.
+        """
         return page(self._spaces(), "spaces", limit, cursor, self._space_json)
 
     @reads(example={"space_id": TEAM})
@@ -93,9 +99,10 @@ class Spaces(Service):
         limit: Limit = 20,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Search all spaces, or one, for content that holds every word: pages and blog posts first, then comments, each by relevance.
+        """Search all spaces, or one, for content that contains every word.
 
-        content_id is a page_id, or a comment_id with the page it is on; snippets are without markup.
+        Pages and blog posts come first, then comments, each by relevance. content_id is a page_id,
+        or a comment_id together with the page_id that it is on. Snippets have no markup.
         """
         only = model.find_space(self, space_id)["id"] if space_id is not None else None
         hits: list[dict[str, Any]] = []
@@ -137,13 +144,13 @@ class Spaces(Service):
         return hits
 
     def _is_hit(self, row: dict[str, Any], space_id: str | None) -> bool:
-        """Return whether one may see content that a search has matched, in the space looked at."""
+        """Return whether a search result is in the searched space and visible to the person."""
         if row["trashed_at"] is not None or space_id not in (None, row["space_id"]):
             return False
         return model.level(self, row) is not None
 
     def _origin(self, row: dict[str, Any], updated_at: str) -> dict[str, Any]:
-        """Return the fields of a hit that say where it is."""
+        """Return the fields of a search result that say where it is."""
         space = self.db.get("confluence_spaces", row["space_id"]) or {"name": "Shared with you"}
         return {
             "space_id": row["space_id"],
@@ -155,7 +162,7 @@ class Spaces(Service):
     # -- comments ----------------------------------------------------------------------------------
     @writes(example=NOTE.args)
     def add_comment(self, page_id: ContentId, body: Remark) -> dict[str, Any]:
-        """Comment on a page or blog post that you may see."""
+        """Comment on a page or blog post that you can see."""
         row = model.find(self, page_id)
         comment = {
             "id": self.new_id("cfc"),
@@ -171,7 +178,10 @@ class Spaces(Service):
     def list_comments(
         self, page_id: ContentId, limit: Limit = 50, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return the comments on a page or blog post, oldest first: comment_id, body, created_at, created_by."""
+        """Return the comments on a page or blog post, oldest first.
+
+        Fields: comment_id, body, created_at, created_by.
+        """
         row = model.find(self, page_id)
         comments = self.db.rows(
             "confluence_comments", "content_id=?", row["id"], order="created_at, id"
@@ -180,13 +190,13 @@ class Spaces(Service):
 
     @writes(example={"comment_id": "${note.comment_id}"}, setup=(NOTE,), destructive=True)
     def delete_comment(self, comment_id: CommentId) -> dict[str, Any]:
-        """Delete a comment of your own, or any in a space that you administer."""
+        """Delete one of your own comments, or any comment in a space that you administer."""
         comment = self.db.get("confluence_comments", comment_id)
         if comment is None:
             self.fail(
                 "COMMENT_NOT_FOUND",
                 f"There is no comment {comment_id!r}.",
-                "See list_comments.",
+                "Use a comment_id from list_comments.",
                 comment_id=comment_id,
             )
         content = model.find(self, comment["content_id"])
@@ -194,8 +204,8 @@ class Spaces(Service):
         if not is_mine and model.level(self, content) != "admin":
             self.fail(
                 "PERMISSION_DENIED",
-                f"The comment is by {comment['created_by']}.",
-                "Only your own can be deleted.",
+                f"The comment was written by {comment['created_by']}.",
+                "You can delete only your own comments.",
                 comment_id=comment_id,
             )
         self.db.delete("confluence_comments", comment_id)
@@ -206,14 +216,17 @@ class Spaces(Service):
     def grant_content_access(
         self, page_id: ContentId, email: Email, permission: Access = "view"
     ) -> dict[str, Any]:
-        """Let someone view or edit a page or blog post that you may edit, whatever they may do in its space."""
+        """Let someone view or edit a page or blog post that you can edit.
+
+        This applies in addition to their permission in its space.
+        """
         row = model.find(self, page_id, "edit")
         address = email.lower()
         if address == model.me(self)["email"]:
             self.fail(
                 "CANNOT_GRANT_TO_SELF",
                 "You cannot grant access to yourself.",
-                "Name somebody else.",
+                "Give someone else's email.",
                 email=email,
             )
         granted_at = self.time
@@ -244,7 +257,10 @@ class Spaces(Service):
     def list_content_access(
         self, page_id: ContentId, limit: Limit = 50, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return to whom a page or blog post was opened beside its space: email, permission, shared_at; and whether it is restricted."""
+        """Return who was given access to a page or blog post in addition to its space.
+
+        Fields: email, permission, shared_at; `restricted` says whether the content is restricted.
+        """
         row = model.find(self, page_id)
         people = [
             {"email": g["email"], "permission": g["permission"], "shared_at": g["granted_at"]}
@@ -255,15 +271,15 @@ class Spaces(Service):
 
     @writes(example=PAGE | {"email": "paul.okafor@acmeretail.com"}, setup=(GRANT,))
     def revoke_content_access(self, page_id: ContentId, email: Email) -> dict[str, Any]:
-        """Take back what was granted to someone on a page or blog post."""
+        """Revoke the access that was granted to someone on a page or blog post."""
         row = model.find(self, page_id, "edit")
         known = {g["email"]: g["id"] for g in self._granted(row["id"])}
         if email.lower() not in known:
             self.fail(
                 "ACCESS_NOT_FOUND",
-                f"Nothing on '{row['title']}' was granted to "
+                f"Access to '{row['title']}' was never granted to "
                 f"{email}{did_you_mean(email.lower(), known)}",
-                "list_content_access shows what was.",
+                "list_content_access shows who has access.",
                 email=email,
             )
         self.db.delete("confluence_access", known[email.lower()])

@@ -1,4 +1,4 @@
-"""Typed properties of databases: reading values, comparing them, putting them in order."""
+"""Typed properties of databases: parsing, comparing and sorting values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ Text = Annotated[
     str,
     Field(
         max_length=2000,
-        description="As text: 12.5, true, 2026-03-20; several choices with commas; empty clears.",
+        description="As text: 12.5, true, 2026-03-20; commas separate several choices; "
+        "empty clears.",
     ),
 ]
 
@@ -39,13 +40,14 @@ class Property(TypedDict):
             "url",
             "person",
         ],
-        Field(description="What it holds. Exactly one property of a database is its title."),
+        Field(description="Type of value. Exactly one property of a database must be its title."),
     ]
     options: NotRequired[
         Annotated[
             list[NewOption],
             Field(
-                max_length=50, description="Choices of a select or multi_select, without commas."
+                max_length=50,
+                description="Choices of a select or multi_select; they cannot contain commas.",
             ),
         ]
     ]
@@ -55,7 +57,7 @@ class Property(TypedDict):
 class Value(TypedDict):
     """A value for a property."""
 
-    property: Annotated[Label, Field(description="Name of the property, as get_database gives it.")]
+    property: Annotated[Label, Field(description="Name of the property, from get_database.")]
     value: Text
 
 
@@ -80,17 +82,17 @@ class Filter(TypedDict):
 
 
 def blank(prop: dict[str, Any]) -> Any:
-    """Return the value of a property that nobody has filled in: None, or an empty checkbox."""
+    """Return the value of a property that nobody has filled in: None, or False for a checkbox."""
     return False if prop["type"] == "checkbox" else None
 
 
 def title(table: dict[str, Any]) -> str:
-    """Return the name of the property that is the title of a database's entries."""
+    """Return the name of the title property of a database."""
     return next(p["name"] for p in table["properties"] if p["type"] == "title")
 
 
 def parse(prop: dict[str, Any], text: str) -> Any:
-    """Return the typed value of a text, the blank one for an empty text.
+    """Return the typed value of a text, or the blank value for an empty text.
 
     Raises `ValueError` in plain words.
     """
@@ -107,9 +109,9 @@ def parse(prop: dict[str, Any], text: str) -> Any:
     if kind == "date":
         return _date(text)
     if kind == "email" and not re.fullmatch(r"[^@\s]+@[^@\s]+\.[^@\s]+", text):
-        raise ValueError(f"{text!r} is no email address")
+        raise ValueError(f"{text!r} is not an email address")
     if kind == "url" and not re.fullmatch(r"https?://\S+", text):
-        raise ValueError(f"{text!r} is no address that begins with http:// or https://")
+        raise ValueError(f"{text!r} is not a URL that begins with http:// or https://")
     if kind == "multi_select":
         return [_choice(prop, part.strip()) for part in text.split(",") if part.strip()] or None
     return _choice(prop, text) if kind == "select" else text
@@ -117,7 +119,7 @@ def parse(prop: dict[str, Any], text: str) -> Any:
 
 def _number(text: str) -> int | float:
     if not re.fullmatch(r"-?[0-9]{1,15}(\.[0-9]{1,6})?", text):
-        raise ValueError(f"{text!r} is no number")
+        raise ValueError(f"{text!r} is not a number")
     return float(text) if "." in text else int(text)
 
 
@@ -127,20 +129,20 @@ def _date(text: str) -> str:
             return date.fromisoformat(text).isoformat()
         except ValueError:
             pass
-    raise ValueError(f"{text!r} is no date such as 2026-03-20")
+    raise ValueError(f"{text!r} is not a date such as 2026-03-20")
 
 
 def _choice(prop: dict[str, Any], text: str) -> str:
     known = {o.lower(): o for o in prop.get("options", [])}
     if known and text.lower() not in known:
-        raise ValueError(f"{text!r} is none of {', '.join(known.values())}")
+        raise ValueError(f"{text!r} is not one of {', '.join(known.values())}")
     return known.get(text.lower(), text)
 
 
 def holds(prop: dict[str, Any], have: Any, op: str, text: str | None) -> bool:
     """Return whether a value meets a condition.
 
-    Raises `ValueError` where the condition does not suit the property.
+    Raises `ValueError` if the condition does not suit the property.
     """
     have = blank(prop) if have is None else have
     empty = have in (None, [], "")
@@ -168,7 +170,7 @@ def _plain(value: Any) -> Any:
 
 
 def order(value: Any) -> tuple[int, Any]:
-    """Return a key that sorts the values of one property, empty ones last."""
+    """Return a key that sorts the values of one property, with empty ones last."""
     if value in (None, [], ""):
         return 1, ""
     return 0, _plain(", ".join(value) if isinstance(value, list) else value)

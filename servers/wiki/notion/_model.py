@@ -1,6 +1,6 @@
-"""Notion's tables and argument types, who may do what with a page, and what pages look like.
+"""Notion's tables and argument types, permissions, and what pages look like.
 
-Access goes down from a page to what is beneath it, and so does the trash: neither is stored twice.
+Access applies to a page and everything beneath it, and so does the trash; neither is stored twice.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ TABLES = {
         "id:str page_id:str author:str body:str created_at:str resolved_at:str?", index=("page_id",)
     ),
     # `properties` are {name, type, options}. `fields` of an entry map names to values; `text` holds
-    # the same for search.
+    # the same values for search.
     "notion_databases": Table(
         "id:str workspace_id:str parent_id:str? title:str properties:list created_at:str "
         "created_by:str",
@@ -52,7 +52,7 @@ TABLES = {
 }
 LEVELS = ("view", "comment", "edit", "full")
 KEPT = 30 * 86_400
-"""Seconds after which the trash forgets."""
+"""Seconds after which a page in the trash is gone for good."""
 
 WorkspaceId = Annotated[str, Field(description="workspace_id, from list_workspaces.")]
 PageId = Annotated[str, Field(description="page_id, from list_pages or search_workspace.")]
@@ -63,13 +63,15 @@ Markdown = Annotated[str, Field(max_length=100_000, description="The page's text
 Permission = Annotated[
     Literal["view", "comment", "edit"],
     Field(
-        description="What they may do with it and what is beneath; each includes the one before."
+        description=(
+            "What they may do with the page and pages under it; each level includes the previous."
+        )
     ),
 ]
 
 
 def page_id(key: str) -> str:
-    """Return the id of a page of the default world, for examples."""
+    """Return the ID of a page of the default world, for examples."""
     return seeded("npg", key)
 
 
@@ -82,20 +84,20 @@ def me(svc: Service) -> dict[str, Any]:
 
 
 def workspace(svc: Service, workspace_id: str) -> dict[str, Any]:
-    """Return a workspace of which one is a member or guest, or refuse."""
+    """Return a workspace that the person belongs to, or refuse."""
     row = svc.db.get("notion_workspaces", workspace_id)
     if row is None:
         svc.fail(
             "WORKSPACE_NOT_FOUND",
             f"There is no workspace {workspace_id!r}.",
-            "Take a workspace_id from list_workspaces.",
+            "Use a workspace_id from list_workspaces.",
             workspace_id=workspace_id,
         )
     return row
 
 
 def above(svc: Service, page: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return a page and all pages that it is beneath, from itself upwards."""
+    """Return a page and the pages above it, from the page upwards."""
     pages = [page]
     while pages[-1]["parent_id"] is not None:
         parent = svc.db.get("notion_pages", pages[-1]["parent_id"])
@@ -106,9 +108,9 @@ def above(svc: Service, page: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def level(svc: Service, page: dict[str, Any]) -> str | None:
-    """Return what one may do with a page, or None.
+    """Return the person's access level for a page, or None.
 
-    A member of its workspace has full access, a guest what was shared here or further up.
+    A member of its workspace has full access; a guest has what was shared here or further up.
     """
     home = svc.db.get("notion_workspaces", page["workspace_id"]) or {"role": "guest"}
     if home["role"] != "guest":
@@ -119,21 +121,21 @@ def level(svc: Service, page: dict[str, Any]) -> str | None:
 
 
 def trashed_at(svc: Service, page: dict[str, Any]) -> str | None:
-    """Return when a page went to the trash, itself or with one above it."""
+    """Return when a page, or one above it, was moved to the trash, or None."""
     return next((p["trashed_at"] for p in above(svc, page) if p["trashed_at"] is not None), None)
 
 
 def visible(svc: Service, page: dict[str, Any]) -> bool:
-    """Return whether a page is there for the signed-in person and not in the trash."""
+    """Return whether the person can see a page and it is not in the trash."""
     return trashed_at(svc, page) is None and level(svc, page) is not None
 
 
 def find_page(
     svc: Service, page_id: str, needs: str = "view", *, trash: bool = False
 ) -> dict[str, Any]:
-    """Return a page that one may use in a way, or refuse.
+    """Return a page that the person may use as needed, or refuse.
 
-    A page in the trash is returned only where `trash` asks for it.
+    A page in the trash is returned only with `trash`.
     """
     row = svc.db.get("notion_pages", page_id)
     has = level(svc, row) if row is not None else None
@@ -143,21 +145,21 @@ def find_page(
         svc.fail(
             "PAGE_NOT_FOUND",
             f"There is no page {page_id!r}.",
-            "Take a page_id from list_pages or search_workspace.",
+            "Use a page_id from list_pages or search_workspace.",
             page_id=page_id,
         )
     if deleted_at is not None and not trash:
         svc.fail(
             "PAGE_IN_TRASH",
             f"'{row['title']}' was moved to the trash at {deleted_at}.",
-            "Bring it back with restore_page; list_trash shows what can be restored.",
+            "Restore it with restore_page; list_trash shows what can be restored.",
             page_id=page_id,
         )
     if not rules.allows(has, needs, LEVELS):
         svc.fail(
             "RESTRICTED_RESOURCE",
-            f"'{row['title']}' is shared with you to {has}; this needs {needs}.",
-            "Ask the page's owner, or use a page of your own.",
+            f"'{row['title']}' is shared with you with {has} permission; this requires {needs}.",
+            "Ask the page's owner for access, or use a page of your own.",
             page_id=page_id,
             permission=has,
         )
@@ -172,13 +174,13 @@ def url(row: dict[str, Any]) -> str:
 
 
 def parent_of(svc: Service, row: dict[str, Any]) -> str | None:
-    """Return the id of the page above, None at the top and where one may not see it."""
+    """Return the ID of the page above; None at the top or if the person cannot see it."""
     parent = svc.db.get("notion_pages", row["parent_id"]) if row["parent_id"] else None
     return parent["id"] if parent is not None and level(svc, parent) is not None else None
 
 
 def summary(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
-    """Return a page without its text."""
+    """Return a page as agents see it, without its text."""
     return {
         "page_id": row["id"],
         "workspace_id": row["workspace_id"],
@@ -192,7 +194,7 @@ def summary(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
 
 
 def page_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
-    """Return a page with its text, who shares it, and what is beneath it."""
+    """Return a page as agents see it, with its text, its shares and what is beneath it."""
     below = svc.db.rows(
         "notion_pages", "parent_id=? AND trashed_at IS NULL", row["id"], order="created_at, id"
     )

@@ -43,14 +43,15 @@ Filters = Annotated[
     list[typed.Filter], Field(max_length=10, description="Conditions on the entries.")
 ]
 Match = Annotated[
-    Literal["all", "any"], Field(description="Whether all conditions must hold, or any.")
+    Literal["all", "any"],
+    Field(description="Whether all conditions must hold, or any one of them."),
 ]
 SortBy = Annotated[
     str,
-    Field(max_length=80, description="Property to sort by; the last edited first when left out."),
+    Field(max_length=80, description="Property to sort by; defaults to the last edited first."),
 ]
-Trash = Annotated[bool, Field(description="true returns those that are in the trash instead.")]
-Falling = Annotated[bool, Field(description="true sorts from the largest, latest or last.")]
+Trash = Annotated[bool, Field(description="true returns the entries in the trash instead.")]
+Falling = Annotated[bool, Field(description="true sorts in descending order.")]
 STOCK = seeded("ndb", "stock")
 BOOKS = Setup(
     "create_database",
@@ -95,7 +96,7 @@ class Databases(Service):
             self.fail(
                 "RESTRICTED_RESOURCE",
                 f"You are a guest of '{home['name']}'.",
-                "Name a parent_page_id that is shared with you to edit.",
+                "Give the parent_page_id of a page that is shared with you for editing.",
                 workspace_id=workspace_id,
             )
         names = [p["name"].lower() for p in properties]
@@ -104,7 +105,7 @@ class Databases(Service):
             self.fail(
                 "INVALID_PROPERTIES",
                 f"{len(properties)} properties, {len(titles)} of them titles, do not fit.",
-                "Name each property once, and give exactly one of them the type title.",
+                "Give each property a different name, and exactly one of them the type title.",
             )
         columns = []
         for prop in properties:
@@ -125,7 +126,10 @@ class Databases(Service):
     def list_databases(
         self, workspace_id: WorkspaceId, limit: Limit = 50, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return the databases that one sees in a workspace, with their properties and entry_count."""
+        """Return the databases that you can see in a workspace.
+
+        Each has its properties and entry_count.
+        """
         home = workspace(self, workspace_id)
         rows = self.db.rows("notion_databases", "workspace_id=?", home["id"], order="title, id")
         visible = [row for row in rows if self._may(row, "view")]
@@ -133,12 +137,18 @@ class Databases(Service):
 
     @reads(example={"database_id": STOCK})
     def get_database(self, database_id: DatabaseId) -> dict[str, Any]:
-        """Return a database's properties (name, type, options) and entry_count; query_database returns the entries."""
+        """Return a database's properties (name, type, options) and entry_count.
+
+        The entries are returned by query_database.
+        """
         return self._database_json(self._find(database_id))
 
     @writes(example=LENT.args, setup=(BOOKS,))
     def add_database_entry(self, database_id: DatabaseId, fields: Values) -> dict[str, Any]:
-        """Add an entry; the title must be given, other properties may stay empty (a checkbox: false). Returns entry_id and fields."""
+        """Add an entry to a database and return its entry_id and fields.
+
+        The title is required. Other properties can stay empty; an empty checkbox is false.
+        """
         table = self._find(database_id, "edit")
         blank = {p["name"]: typed.blank(p) for p in table["properties"]}
         values = blank | self._values(table, fields)
@@ -157,7 +167,7 @@ class Databases(Service):
 
     @reads(example={"entry_id": seeded("nde", "stock-1")})
     def get_database_entry(self, entry_id: EntryId) -> dict[str, Any]:
-        """Return one entry with its typed fields, also one in the trash (in_trash)."""
+        """Return one entry with its typed fields, even if it is in the trash (in_trash)."""
         return _entry_json(self._find_entry(entry_id, "view", trash=True))
 
     @reads(example={"database_id": STOCK})
@@ -193,7 +203,10 @@ class Databases(Service):
         limit: Limit = 50,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Return the entries of a database that meet conditions, sorted by a property; empty values come last."""
+        """Return the entries of a database that meet conditions, sorted by a property.
+
+        Empty values come last.
+        """
         table = self._find(database_id)
         rows = self.db.rows(
             "notion_entries",
@@ -226,7 +239,7 @@ class Databases(Service):
         hits = []
         try:
             for prop, op, value in conditions:
-                # A condition that does not fit is refused even where there are no entries.
+                # An invalid condition is refused even if there are no entries.
                 typed.holds(prop, None, op, value)
             for row in rows:
                 fields = row["fields"]
@@ -236,7 +249,7 @@ class Databases(Service):
         except ValueError as wrong:
             self.fail(
                 "INVALID_FILTER",
-                f"A filter does not fit: {wrong}.",
+                f"A filter is invalid: {wrong}.",
                 "get_database shows the properties and their types.",
             )
         return hits
@@ -247,7 +260,7 @@ class Databases(Service):
         idempotent=True,
     )
     def update_database_entry(self, entry_id: EntryId, fields: Values) -> dict[str, Any]:
-        """Change some fields of an entry; those not named stay."""
+        """Change some fields of an entry; fields that are not given stay as they are."""
         row = self._find_entry(entry_id, "edit")
         table = self.db.get("notion_databases", row["database_id"]) or {}
         values = row["fields"] | self._values(table, fields)
@@ -264,19 +277,23 @@ class Databases(Service):
 
     @writes(example=ENTRY, setup=(BOOKS, LENT))
     def delete_database_entry(self, entry_id: EntryId) -> dict[str, Any]:
-        """Move an entry to the trash; restore_database_entry brings it back, list_database_entries shows those in the trash."""
+        """Move an entry to the trash.
+
+        restore_database_entry restores it; list_database_entries with in_trash shows deleted
+        entries.
+        """
         self._find_entry(entry_id, "edit")
         self.db.update("notion_entries", entry_id, trashed_at=self.time)
         return {"entry_id": entry_id, "status": "deleted", "deleted_at": self.time}
 
     @writes(example=ENTRY, setup=(BOOKS, LENT, Setup("delete_database_entry", ENTRY)))
     def restore_database_entry(self, entry_id: EntryId) -> dict[str, Any]:
-        """Bring an entry back from the trash."""
+        """Restore an entry from the trash."""
         if self._find_entry(entry_id, "edit", trash=True)["trashed_at"] is None:
             self.fail(
                 "NOT_IN_TRASH",
                 "The entry is not in the trash.",
-                "list_database_entries with in_trash shows what is.",
+                "list_database_entries with in_trash shows the deleted entries.",
                 entry_id=entry_id,
             )
         self.db.update("notion_entries", entry_id, trashed_at=None)
@@ -295,14 +312,14 @@ class Databases(Service):
             self.fail(
                 "DATABASE_NOT_FOUND",
                 f"There is no database {database_id!r}.",
-                "Take a database_id from list_databases.",
+                "Use a database_id from list_databases.",
                 database_id=database_id,
             )
         if not self._may(row, needs):
             self.fail(
                 "RESTRICTED_RESOURCE",
-                f"You may not {needs} '{row['title']}'.",
-                "Ask the owner of the page it is on.",
+                f"You do not have permission to {needs} '{row['title']}'.",
+                "Ask the owner of the page that it is on.",
                 database_id=database_id,
             )
         return row
@@ -314,7 +331,7 @@ class Databases(Service):
             self.fail(
                 "ENTRY_NOT_FOUND",
                 f"There is no entry {entry_id!r}.",
-                "Take an entry_id from list_database_entries or query_database.",
+                "Use an entry_id from list_database_entries or query_database.",
                 entry_id=entry_id,
             )
         self._find(table["id"], needs)
@@ -322,7 +339,7 @@ class Databases(Service):
             self.fail(
                 "ENTRY_IN_TRASH",
                 f"The entry was moved to the trash at {row['trashed_at']}.",
-                "Bring it back with restore_database_entry.",
+                "Restore it with restore_database_entry.",
                 entry_id=entry_id,
             )
         return row
@@ -347,7 +364,7 @@ class Databases(Service):
                 self.fail(
                     "DUPLICATE_PROPERTY",
                     f"'{prop['name']}' is given twice.",
-                    "Give each property once.",
+                    "Give each property only once.",
                     property=prop["name"],
                 )
             try:
@@ -366,7 +383,7 @@ class Databases(Service):
         if not values.get(title):
             self.fail(
                 "TITLE_REQUIRED",
-                f"An entry of '{table['title']}' needs its title, '{title}'.",
+                f"An entry of '{table['title']}' needs a title ('{title}').",
                 f"Give a value for '{title}'.",
             )
         return values

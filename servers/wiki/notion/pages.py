@@ -33,11 +33,7 @@ from servers.wiki.notion._model import (
 
 Parent = Annotated[
     str,
-    Field(
-        description=(
-            "page_id of the page under which it goes; the top of the workspace when left out."
-        )
-    ),
+    Field(description=("page_id of the parent page; defaults to the top of the workspace.")),
 ]
 Kind = Annotated[
     Literal["page", "database", "entry"],
@@ -52,11 +48,14 @@ MADE = {"page_id": "${made.page_id}"}
 
 
 class Pages(Service):
-    """Pages of all workspaces."""
+    """Pages in all workspaces."""
 
     @reads()
     def get_user_profile(self) -> dict[str, Any]:
-        """Return the signed-in person: user_id, name, email, avatar_url, plan, and the workspaces with one's role in each."""
+        """Return the signed-in person, and the workspaces with your role in each.
+
+        Fields: user_id, name, email, avatar_url, plan, workspaces.
+        """
         row = me(self)
         workspaces = [
             {"workspace_id": w["id"], "name": w["name"], "role": w["role"]}
@@ -73,7 +72,11 @@ class Pages(Service):
 
     @reads()
     def list_workspaces(self) -> dict[str, Any]:
-        """Return the workspaces one belongs to: workspace_id, name, icon, member_count, plan, and your_role (owner, member or guest)."""
+        """Return the workspaces you belong to.
+
+        Fields: workspace_id, name, icon, member_count, plan, and your_role (owner, member or
+        guest).
+        """
         rows = self.db.rows("notion_workspaces", order="rowid")
         return {"workspaces": [self._workspace_json(row) for row in rows]}
 
@@ -94,7 +97,10 @@ class Pages(Service):
     def list_workspace_members(
         self, workspace_id: WorkspaceId, limit: Limit = 50, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return who belongs to a workspace: email, name, role. Guests see only pages that are shared with them."""
+        """Return who belongs to a workspace: email, name, role.
+
+        Guests see only the pages that are shared with them.
+        """
         home = workspace(self, workspace_id)
         rows = self.db.rows("notion_members", "workspace_id=?", home["id"], order="name, id")
         return page(rows, "members", limit, cursor, _member_json)
@@ -107,7 +113,10 @@ class Pages(Service):
         content: Markdown = "",
         parent_page_id: Parent | None = None,
     ) -> dict[str, Any]:
-        """Create a page, at the top of a workspace or under a page that you may edit, and return it whole."""
+        """Create a page and return it in full.
+
+        It goes to the top of a workspace or under a page that you can edit.
+        """
         home = workspace(self, workspace_id)
         if parent_page_id is not None:
             parent = find_page(self, parent_page_id, "edit")
@@ -115,14 +124,14 @@ class Pages(Service):
                 self.fail(
                     "PARENT_IN_OTHER_WORKSPACE",
                     "The parent page is in another workspace.",
-                    f"Use workspace_id {parent['workspace_id']}, or another parent.",
+                    f"Use workspace_id {parent['workspace_id']}, or choose another parent page.",
                     parent_page_id=parent_page_id,
                 )
         elif home["role"] == "guest":
             self.fail(
                 "RESTRICTED_RESOURCE",
                 f"You are a guest of '{home['name']}'.",
-                "Name a parent_page_id that is shared with you to edit.",
+                "Give the parent_page_id of a page that is shared with you for editing.",
                 workspace_id=workspace_id,
             )
         author = me(self)["name"]
@@ -141,7 +150,10 @@ class Pages(Service):
 
     @reads(example={"page_id": page_id("cabin_packing")})
     def get_page(self, page_id: PageId) -> dict[str, Any]:
-        """Return a page with its Markdown, shared_with, your_permission, child pages and databases; also one in the trash (in_trash)."""
+        """Return a page with its Markdown, shares, and child pages and databases.
+
+        It includes shared_with, your_permission and in_trash; a page in the trash is returned too.
+        """
         return page_json(self, find_page(self, page_id, trash=True))
 
     @reads(example={"workspace_id": HOME})
@@ -152,9 +164,10 @@ class Pages(Service):
         limit: Limit = 50,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Return the pages that one sees in a workspace, the last edited first, without their text.
+        """Return the pages that you can see in a workspace, without their text.
 
-        With parent_page_id only those right under that page.
+        The last edited come first. With parent_page_id, only pages directly under that page are
+        returned.
         """
         home = workspace(self, workspace_id)
         rows = self.db.rows(
@@ -174,12 +187,15 @@ class Pages(Service):
     def update_page(
         self, page_id: PageId, title: PageTitle | None = None, content: Markdown | None = None
     ) -> dict[str, Any]:
-        """Replace a page's title, its whole text, or both. Returns page_id, title, content, updated_at, last_edited_by."""
+        """Replace a page's title, its whole text, or both.
+
+        Returns page_id, title, content, updated_at, last_edited_by.
+        """
         if title is None and content is None:
             self.fail(
                 "NOTHING_TO_UPDATE",
                 "Neither title nor content was given.",
-                "Give at least one; append_to_page adds text.",
+                "Give at least one of them; append_to_page adds text.",
             )
         row = find_page(self, page_id, "edit")
         return self._edit(row, {"title": title, "content": content})
@@ -188,14 +204,14 @@ class Pages(Service):
     def append_to_page(
         self, page_id: PageId, content: Annotated[Markdown, Field(min_length=1)]
     ) -> dict[str, Any]:
-        """Add Markdown at the end of a page, on a line of its own, and return the page's new text."""
+        """Append Markdown to a page, on a new line, and return the page's new text."""
         row = find_page(self, page_id, "edit")
         longer = f"{row['content']}\n{content}" if row["content"] else content
         if len(longer) > 100_000:
             self.fail(
                 "PAGE_TOO_LONG",
-                "The page would hold more than 100,000 letters.",
-                "Use a new page.",
+                "The page would exceed 100,000 characters.",
+                "Put the text on a new page.",
                 page_id=page_id,
             )
         return self._edit(row, {"content": longer})
@@ -219,24 +235,29 @@ class Pages(Service):
 
     @writes(example=MADE, setup=(PLANTS,))
     def delete_page(self, page_id: PageId) -> dict[str, Any]:
-        """Move a page to the trash, with all that is under it. It can be restored for 30 days."""
+        """Move a page to the trash with everything under it.
+
+        It can be restored for 30 days.
+        """
         row = find_page(self, page_id, "edit")
         self.db.update("notion_pages", row["id"], trashed_at=self.time)
         return {"page_id": page_id, "status": "deleted", "deleted_at": self.time}
 
     @writes(example=MADE, setup=(PLANTS, Setup("delete_page", MADE)))
     def restore_page(self, page_id: PageId) -> dict[str, Any]:
-        """Bring a page back from the trash, with what went there with it. Returns parent_page_id: where it was, or, when that is in the
-        trash itself, under the next page above, null for the top of the workspace.
+        """Restore a page from the trash, with everything that was trashed along with it.
+
+        Returns parent_page_id: the page it was under, or, if that is in the trash itself, the next
+        page above; null means the top of the workspace.
         """
         row = find_page(self, page_id, "edit", trash=True)
         if row["trashed_at"] is None:
-            hint = "Only pages of list_trash can be restored."
+            hint = "Only pages in list_trash can be restored."
             if trashed_at(self, row) is not None:
-                hint = "Restore the page above it, which list_trash shows."
+                hint = "Restore the page above it; list_trash shows it."
             self.fail(
                 "NOT_IN_TRASH",
-                f"'{row['title']}' was not moved to the trash itself.",
+                f"'{row['title']}' was not itself moved to the trash.",
                 hint,
                 page_id=page_id,
             )
@@ -253,7 +274,10 @@ class Pages(Service):
     def list_trash(
         self, workspace_id: WorkspaceId, limit: Limit = 50, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return pages that were moved to the trash in the last 30 days, the latest first, with deleted_at and purge_at."""
+        """Return pages that were moved to the trash in the last 30 days, latest first.
+
+        Each has deleted_at and purge_at.
+        """
         home = workspace(self, workspace_id)
         rows = self.db.rows(
             "notion_pages",
@@ -280,9 +304,10 @@ class Pages(Service):
         limit: Limit = 20,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Return pages, databases and database entries that hold every word, those with a word in the title first, then by relevance.
+        """Return pages, databases and database entries that contain every word.
 
-        object_id is a page_id, database_id or entry_id by object_type; what is in the trash is left out.
+        Those with a word in the title come first, then by relevance. object_id is a page_id,
+        database_id or entry_id, depending on object_type. Nothing in the trash is returned.
         """
         home = workspace(self, workspace_id)["id"]
         hits: list[dict[str, Any]] = []
@@ -325,7 +350,7 @@ class Pages(Service):
         return hits
 
     def _database_visible(self, table: dict[str, Any], workspace_id: str) -> bool:
-        """Return whether a database is in a workspace and one may see it."""
+        """Return whether a database is in a workspace and visible to the person."""
         if table["workspace_id"] != workspace_id:
             return False
         parent = self.db.get("notion_pages", table["parent_id"]) if table["parent_id"] else None

@@ -1,4 +1,4 @@
-"""Who else may use a page, and what they say about it."""
+"""Who else can use a page, and comments on it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from servers.wiki._rules import Remark
 from servers.wiki.notion._model import PageId, Permission, find_page, me, page_id
 
 CommentId = Annotated[str, Field(description="comment_id, from list_page_comments.")]
-Resolved = Annotated[bool, Field(description="true also returns comments that were resolved.")]
+Resolved = Annotated[bool, Field(description="true also returns resolved comments.")]
 PACKING = {"page_id": page_id("cabin_packing")}
 SHARED = Setup("share_page", PACKING | {"email": "sam.oduya@gmail.com", "permission": "comment"})
 COMMENT = Setup("add_page_comment", PACKING | {"body": "Do we need two head torches?"}, "said")
@@ -27,14 +27,17 @@ class Sharing(Service):
     def share_page(
         self, page_id: PageId, email: Email, permission: Permission = "view"
     ) -> dict[str, Any]:
-        """Share a page and what is under it, or change what someone may do. Only members of the page's workspace can share it."""
+        """Share a page and everything under it, or change someone's permission.
+
+        Only members of the page's workspace can share it.
+        """
         row = find_page(self, page_id, "full")
         address = email.lower()
         if address == me(self)["email"]:
             self.fail(
                 "CANNOT_SHARE_WITH_SELF",
-                "The page is yours to use already.",
-                "Name somebody else.",
+                "You already have access to the page.",
+                "Give someone else's email.",
                 email=email,
             )
         shared_at = self.time
@@ -63,14 +66,14 @@ class Sharing(Service):
 
     @writes(example=PACKING | {"email": "sam.oduya@gmail.com"}, setup=(SHARED,))
     def unshare_page(self, page_id: PageId, email: Email) -> dict[str, Any]:
-        """Stop sharing a page with someone; what they were given on other pages stays."""
+        """Stop sharing a page with someone; their access to other pages stays."""
         row = find_page(self, page_id, "full")
         known = {s["email"]: s["id"] for s in self._shares(row["id"])}
         if email.lower() not in known:
             self.fail(
                 "SHARE_NOT_FOUND",
                 f"'{row['title']}' is not shared with {email}{did_you_mean(email.lower(), known)}",
-                "get_page shows with whom it is shared.",
+                "get_page shows who it is shared with.",
                 email=email,
             )
         self.db.delete("notion_shares", known[email.lower()])
@@ -81,7 +84,7 @@ class Sharing(Service):
 
     @writes(example=COMMENT.args)
     def add_page_comment(self, page_id: PageId, body: Remark) -> dict[str, Any]:
-        """Comment on a page; this needs permission to comment, not to edit."""
+        """Comment on a page; this requires permission to comment, not to edit."""
         row = find_page(self, page_id, "comment")
         comment = {
             "id": self.new_id("ncm"),
@@ -100,7 +103,10 @@ class Sharing(Service):
         limit: Limit = 50,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Return the comments on a page, oldest first: comment_id, author, body, created_at, resolved_at."""
+        """Return the comments on a page, oldest first.
+
+        Fields: comment_id, author, body, created_at, resolved_at.
+        """
         row = find_page(self, page_id)
         comments = self.db.rows("notion_comments", "page_id=?", row["id"], order="created_at, id")
         if not include_resolved:
@@ -109,13 +115,13 @@ class Sharing(Service):
 
     @writes(example={"comment_id": "${said.comment_id}"}, setup=(COMMENT,), idempotent=True)
     def resolve_page_comment(self, comment_id: CommentId) -> dict[str, Any]:
-        """Mark a comment as settled; this needs permission to comment on its page."""
+        """Mark a comment as resolved; this requires permission to comment on its page."""
         row = self.db.get("notion_comments", comment_id)
         if row is None:
             self.fail(
                 "COMMENT_NOT_FOUND",
                 f"There is no comment {comment_id!r}.",
-                "See list_page_comments.",
+                "Use a comment_id from list_page_comments.",
                 comment_id=comment_id,
             )
         find_page(self, row["page_id"], "comment")

@@ -1,4 +1,4 @@
-"""What the tests of the calendars share: calls of both that must succeed, and a new event."""
+"""Shared by the calendar tests: successful calls of both services, and a new event."""
 
 from __future__ import annotations
 

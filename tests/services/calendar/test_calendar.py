@@ -1,4 +1,4 @@
-"""What makes the two calendars unlike each other, and their rules of time and permissions."""
+"""How the two calendars differ, and the rules about times and permissions that they share."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ async def occurrences(session: Session, series: str, first: str, last: str) -> l
 
 
 @pytest.mark.parametrize("person", names())
-def test_both_calendars_of_every_person_are_full_and_what_was_moved_left_a_copy(
+def test_both_calendars_of_every_person_are_full_and_moved_events_left_a_copy(
     person: str,
 ) -> None:
     world = shared(person)
@@ -46,7 +46,7 @@ def test_both_calendars_of_every_person_are_full_and_what_was_moved_left_a_copy(
     assert len(copies) >= 3
 
 
-async def test_the_dentist_stands_in_both_calendars_and_one_of_them_is_stale(
+async def test_the_dentist_is_in_both_calendars_and_one_copy_is_stale(
     session: Session,
 ) -> None:
     own = await google(session, "get_event", event_id=at("gev", "dentist"))
@@ -145,7 +145,7 @@ def test_a_late_window_sees_the_same_days_as_a_walk_from_the_beginning() -> None
         assert late and late == walk[-len(late) :]
 
 
-async def test_an_hour_stays_an_hour_when_the_clocks_change(session: Session) -> None:
+async def test_a_series_keeps_its_local_time_when_the_clocks_change(session: Session) -> None:
     series = await made(
         session, "2026-03-01T09:00", "2026-03-01T10:00", recurrence={"freq": "weekly"}
     )
@@ -190,7 +190,7 @@ async def test_one_occurrence_can_be_changed_or_cancelled_alone(session: Session
     assert no["code"] == "EVENT_NOT_FOUND"
 
 
-async def test_new_times_of_a_series_bring_its_occurrences_back_into_line(session: Session) -> None:
+async def test_new_times_of_a_series_reset_its_occurrences(session: Session) -> None:
     reply = await made(
         session,
         "2026-03-16T07:00",
@@ -243,7 +243,7 @@ async def test_a_rule_that_contradicts_itself_is_refused(
 # -- times -----------------------------------------------------------------------------------------
 
 
-async def test_whole_days_are_dates_and_their_end_is_the_day_after(session: Session) -> None:
+async def test_all_day_events_have_dates_and_end_on_the_day_after(session: Session) -> None:
     days = await made(session, "2026-03-27", "2026-03-30", all_day=True)
     assert (days["start_time"], days["end_time"]) == ("2026-03-27", "2026-03-30")
     longer = await google(
@@ -342,7 +342,7 @@ async def test_quick_add_makes_whole_days_and_series_and_refuses_what_it_cannot_
 # -- permissions -----------------------------------------------------------------------------------
 
 
-async def test_a_calendar_shared_to_read_cannot_be_written(session: Session) -> None:
+async def test_a_calendar_shared_for_reading_cannot_be_written(session: Session) -> None:
     times = {"title": "x", "start_time": "2026-03-20T09:00", "end_time": "2026-03-20T10:00"}
     error = await call_refused(
         session, "google_calendar", "create_event", calendar_id=at("gcl", "ana"), **times
@@ -383,7 +383,7 @@ async def test_only_the_organizer_changes_an_invitation_and_google_lets_one_drop
     assert mine["code"] == "NOT_INVITED"
 
 
-async def test_sharing_replaces_a_role_and_can_be_taken_back(session: Session) -> None:
+async def test_sharing_replaces_a_role_and_can_be_revoked(session: Session) -> None:
     home = at("gcl", "home")
     await google(
         session, "share_calendar", calendar_id=home, email="Jordan.Park@gmail.com", role="writer"
@@ -408,7 +408,7 @@ async def test_sharing_replaces_a_role_and_can_be_taken_back(session: Session) -
     assert error["code"] == "CANNOT_DELETE_PRIMARY"
 
 
-async def test_a_deleted_calendar_takes_its_events_along(session: Session) -> None:
+async def test_deleting_a_calendar_deletes_its_events(session: Session) -> None:
     await google(session, "delete_calendar", calendar_id=at("gcl", "studio"))
     error = await call_refused(
         session, "google_calendar", "get_event", event_id=at("gev", "spring_market")

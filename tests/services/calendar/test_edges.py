@@ -1,4 +1,4 @@
-"""Calendars at the edges: days of 23 and 25 hours, changed occurrences, new organizers."""
+"""Edge cases of calendars: days of 23 and 25 hours, changed occurrences, new organizers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def session() -> Session:
         ("rafael", "karla", ["2025-11-27", "2025-12-25", "2026-01-01"]),
     ],
 )
-def test_work_rests_on_holidays(person: str, key: str, holidays: list[str]) -> None:
+def test_work_series_skip_holidays(person: str, key: str, holidays: list[str]) -> None:
     apart = shared(person).rows(
         "outlook_calendar_events", "series_id=?", make_id("oev", person, key)
     )
@@ -52,7 +52,7 @@ async def weekly(session: Session, first: str, **more: Any) -> list[dict[str, An
     return [e for e in shown["events"] if e["recurring_event_id"] == event["event_id"]][:3]
 
 
-async def test_a_whole_day_of_a_series_stays_one_day_when_the_clocks_change(
+async def test_an_all_day_series_stays_one_day_long_when_the_clocks_change(
     session: Session,
 ) -> None:
     rule = {"freq": "weekly", "by_day": ["SU"]}
@@ -77,7 +77,7 @@ async def test_a_whole_day_of_a_series_stays_one_day_when_the_clocks_change(
     assert await days("2027-03-15", "2027-03-16") == []
 
 
-async def test_a_last_day_is_included_to_its_end_when_it_has_25_hours(session: Session) -> None:
+async def test_a_last_day_of_25_hours_is_included_to_its_end(session: Session) -> None:
     args = {"start_time": "2026-11-01T23:15:00", "end_time": "2026-11-01T23:45:00"}
     late = await outlook(
         session, "schedule_event", calendar_id="primary", title="Late call", **args
@@ -90,7 +90,7 @@ async def test_a_last_day_is_included_to_its_end_when_it_has_25_hours(session: S
     assert {"start": "2026-11-01T07:00:00Z", "end": "2026-11-02T08:00:00Z"} in busy
 
 
-async def test_what_changes_in_a_series_reaches_an_occurrence_that_differs_in_something_else(
+async def test_changes_of_a_series_reach_an_occurrence_that_differs_in_other_fields(
     session: Session,
 ) -> None:
     first, second, third = await weekly(
@@ -116,7 +116,7 @@ async def test_what_changes_in_a_series_reaches_an_occurrence_that_differs_in_so
     assert moved["event_id"] in [e["event_id"] for e in reply["events"]]
 
 
-async def test_an_answer_for_one_occurrence_stays_when_the_series_is_answered(
+async def test_an_answer_for_one_occurrence_survives_an_answer_for_the_series(
     session: Session,
 ) -> None:
     shown = await google(
@@ -132,7 +132,7 @@ async def test_an_answer_for_one_occurrence_stays_when_the_series_is_answered(
     assert (await google(session, "get_event", event_id=series))["my_response"] == "tentative"
 
 
-async def test_the_next_start_of_a_series_counts_what_was_moved_and_looks_far(
+async def test_the_next_start_of_a_series_counts_moved_occurrences_and_looks_far_ahead(
     session: Session,
 ) -> None:
     first, second, _ = await weekly(session, "2026-03-19", title="Xylophone")
@@ -154,7 +154,7 @@ async def test_the_next_start_of_a_series_counts_what_was_moved_and_looks_far(
     assert reply["events"][0]["next_start_time"] == "2046-03-10T17:00:00Z"
 
 
-async def test_a_room_of_a_series_is_booked_for_an_occurrence_that_was_moved_too(
+async def test_a_room_of_a_series_is_also_booked_for_a_moved_occurrence(
     session: Session,
 ) -> None:
     rule = {"freq": "daily", "count": 3}
@@ -177,7 +177,7 @@ async def test_a_room_of_a_series_is_booked_for_an_occurrence_that_was_moved_too
     assert not taken["available"] and taken["conflicting_events"][0]["event_id"] == one
 
 
-async def test_whoever_organises_a_moved_event_is_no_longer_a_guest_of_it(session: Session) -> None:
+async def test_the_new_organizer_of_a_moved_event_is_no_longer_its_guest(session: Session) -> None:
     reply = await google(session, "list_calendars")
     shared = next(c for c in reply["calendars"] if c["access_role"] == "writer")
     times = {
@@ -205,7 +205,7 @@ async def test_a_colleague_who_is_away_declines(session: Session) -> None:
     assert reply["attendees"][0]["response"] == "declined"
 
 
-async def test_a_colleague_is_busy_in_a_meeting_to_which_they_said_yes(session: Session) -> None:
+async def test_a_colleague_is_busy_during_a_meeting_that_they_accepted(session: Session) -> None:
     standup = {"start_date": "2026-03-17T09:30", "end_date": "2026-03-17T09:45"}
     busy = (await outlook(session, "get_schedule", email=LUCAS, **standup))["schedule"]
     assert [(b["start"], b["status"], b["title"]) for b in busy] == [
@@ -222,7 +222,7 @@ async def test_a_colleague_is_busy_in_a_meeting_to_which_they_said_yes(session: 
     assert (await outlook(session, "get_schedule", **stranger))["schedule"] == []
 
 
-async def test_an_out_of_office_is_busy_on_the_primary_calendar_and_on_no_other(
+async def test_out_of_office_is_busy_on_the_primary_calendar_only(
     session: Session,
 ) -> None:
     await google(session, "set_out_of_office", start_date="2026-05-05", end_date="2026-05-05")
@@ -250,7 +250,7 @@ WEEK = ["MO", "TU", "WE", "TH", "FR"]
         ("Bill on the 31st", "Bill", "2026-03-31", None),
     ],
 )
-def test_a_line_says_several_weekdays_or_a_day_of_the_month(
+def test_a_line_can_name_several_weekdays_or_a_day_of_the_month(
     text: str, title: str, day: str, by_day: list[str] | None
 ) -> None:
     line = read(text, datetime(2026, 3, 14, 8))
@@ -281,7 +281,7 @@ def test_a_line_with_a_span_of_days_is_not_read_as_its_first_day(text: str) -> N
         ("outlook", "modify_event", {"event_id": "oev_x", "title": " "}),
     ],
 )
-async def test_a_name_of_nothing_but_spaces_is_refused(
+async def test_a_blank_name_is_refused(
     session: Session, service: str, tool: str, args: dict[str, Any]
 ) -> None:
     error = assert_error(await session.call(f"{service}_calendar", tool, args))

@@ -1,4 +1,4 @@
-"""Who comes and when all are free: answers, absences, slots, rooms, polls; and search."""
+"""Who attends and when everyone is free: answers, absences, slots, rooms, polls; and search."""
 
 from __future__ import annotations
 
@@ -55,11 +55,11 @@ async def test_guests_answer_in_time_and_decline_when_they_are_busy(session: Ses
         session, "modify_event", event_id=event["event_id"], start_time="2026-03-27T14:00"
     )
     assert {a["response"] for a in moved["attendees"]} == {"needsAction"}, (
-        "a new time asks everybody again"
+        "everyone is asked again about a new time"
     )
 
 
-async def test_the_organizer_is_no_guest_and_nobody_is_invited_twice(session: Session) -> None:
+async def test_the_organizer_is_not_a_guest_and_nobody_is_invited_twice(session: Session) -> None:
     people = [
         {"email": "Maya.Lindqvist@gmail.com"},
         {"email": "ben.asher@gmail.com"},
@@ -80,7 +80,7 @@ async def test_the_organizer_is_no_guest_and_nobody_is_invited_twice(session: Se
     assert again["code"] == "DUPLICATE_ATTENDEE"
 
 
-async def test_a_declined_invitation_leaves_one_free(session: Session) -> None:
+async def test_a_declined_invitation_does_not_block_time(session: Session) -> None:
     span = {"start_date": "2026-03-24T11:00", "end_date": "2026-03-24T12:30"}
     before = (await outlook(session, "get_schedule", **span))["schedule"]
     assert [(s["title"], s["status"]) for s in before] == [
@@ -92,7 +92,7 @@ async def test_a_declined_invitation_leaves_one_free(session: Session) -> None:
     assert (await outlook(session, "get_schedule", **span))["schedule"] == []
 
 
-async def test_out_of_office_declines_what_has_no_answer_and_is_busy(session: Session) -> None:
+async def test_out_of_office_declines_unanswered_invitations_and_is_busy(session: Session) -> None:
     span = {"time_min": "2026-03-22T00:00", "time_max": "2026-03-23T00:00"}
     await google(
         session,
@@ -118,7 +118,7 @@ async def test_out_of_office_declines_what_has_no_answer_and_is_busy(session: Se
 # -- slots, rooms, polls ---------------------------------------------------------------------------
 
 
-async def test_a_booked_slot_vanishes_and_comes_back_when_the_event_is_cancelled(
+async def test_a_booked_slot_opens_again_when_its_event_is_cancelled(
     session: Session,
 ) -> None:
     studio = {"calendar_id": at("gcl", "studio"), "time_max": "2026-03-30"}
@@ -146,7 +146,7 @@ async def test_a_booked_slot_vanishes_and_comes_back_when_the_event_is_cancelled
     assert (await google(session, "list_appointment_slots", **studio))["slots"] == free
     await made(session, free[0]["start_time"], free[0]["end_time"])
     reply = await google(session, "list_appointment_slots", **studio)
-    assert len(reply["slots"]) == 3, "another event is in its time"
+    assert len(reply["slots"]) == 3, "another event takes up its time"
     session.control.advance(30 * DAY)
     late = await call_refused(
         session,
@@ -158,7 +158,7 @@ async def test_a_booked_slot_vanishes_and_comes_back_when_the_event_is_cancelled
     assert late["status"] == "past"
 
 
-async def test_rooms_really_conflict_also_when_a_meeting_moves(session: Session) -> None:
+async def test_rooms_conflict_even_when_a_meeting_moves(session: Session) -> None:
     event = (await meeting(session, "2026-03-24T12:00", "2026-03-24T13:00"))["event_id"]
     greenhouse = at("orm", "greenhouse")
     reply = await outlook(session, "book_room", event_id=event, room_id=greenhouse)
@@ -180,7 +180,7 @@ async def test_rooms_really_conflict_also_when_a_meeting_moves(session: Session)
     assert reply["status"] == "booked"
 
 
-async def test_a_series_needs_its_room_every_time(session: Session) -> None:
+async def test_a_series_needs_its_room_for_every_occurrence(session: Session) -> None:
     reply = await meeting(
         session, "2026-03-16T13:30", "2026-03-16T14:00", recurrence={"freq": "weekly"}
     )
@@ -196,7 +196,7 @@ async def test_a_series_needs_its_room_every_time(session: Session) -> None:
     assert not reply["available"]
 
 
-async def test_meeting_times_suit_what_is_known_of_everybody(session: Session) -> None:
+async def test_meeting_times_suit_everyone_whose_calendar_is_known(session: Session) -> None:
     people = ["lucas.weber@fernhill.design", "mei.chen@fernhill.design"]
     span = {"duration_minutes": 60, "time_min": "2026-03-23", "time_max": "2026-03-24"}
     times = await outlook(session, "find_meeting_times", attendee_emails=people, **span)
@@ -258,7 +258,7 @@ async def test_votes_come_in_and_the_leading_slot_becomes_the_meeting(session: S
     assert late["code"] == "ERROR_POLL_CLOSED" and late["status"] == "finalized"
 
 
-async def test_one_votes_in_the_polls_of_others_but_cannot_close_them(session: Session) -> None:
+async def test_others_polls_can_be_voted_in_but_not_closed(session: Session) -> None:
     poll = at("opl", "critique")
     slot = (await outlook(session, "get_scheduling_poll", poll_id=poll))["slots"][1]
     await outlook(

@@ -1,4 +1,4 @@
-"""What makes Venmo and Zelle unlike each other, and the rules of money that they share."""
+"""How Venmo and Zelle differ, and the rules about money that they share."""
 
 from __future__ import annotations
 
@@ -79,10 +79,10 @@ async def test_pages_hold_every_transaction_once(session: Session) -> None:
     assert len(seen) == len(set(seen)) == count
 
 
-# -- balances and the charge rule ------------------------------------------------------------------
+# -- balances and funding sources ------------------------------------------------------------------
 
 
-async def test_the_wallet_pays_when_it_covers_all_else_the_default_source_does(
+async def test_the_wallet_pays_if_it_covers_everything_otherwise_the_default_source_does(
     session: Session,
 ) -> None:
     assert await wallet(session) == 21460
@@ -96,7 +96,7 @@ async def test_the_wallet_pays_when_it_covers_all_else_the_default_source_does(
     assert await checking(session, "venmo") == before - 12800, "both providers see one account"
 
 
-async def test_a_named_source_is_charged_even_if_the_wallet_would_do_and_a_credit_card_costs_three_percent(
+async def test_a_named_source_is_charged_and_a_credit_card_costs_three_percent(
     session: Session,
 ) -> None:
     card = at("vfs", "amex")
@@ -117,7 +117,7 @@ async def test_a_debit_card_draws_on_its_bank_account(session: Session) -> None:
     assert await checking(session) == before - 1000
 
 
-async def test_sources_refuse_what_they_cannot_pay(session: Session) -> None:
+async def test_inactive_or_insufficient_sources_are_refused(session: Session) -> None:
     to_priya = {"contact_id": PRIYA, "note": "x"}
     savings = at("vfs", "savings")
     off = await call_refused(
@@ -129,13 +129,13 @@ async def test_sources_refuse_what_they_cannot_pay(session: Session) -> None:
     assert broke["available"] == 4286.17 and broke["required"] == 9000.0
     await zelle(session, "unenroll_bank_account", source_id=at("zbk", "checking"))
     sent = await zelle(session, "send_transfer", contact_id=ANA, amount=5)
-    assert sent["bank"]["last4"] == "3310", "the next one is the default"
+    assert sent["bank"]["last4"] == "3310", "the next source becomes the default"
     await zelle(session, "unenroll_bank_account", source_id=at("zbk", "studio"))
     none = await call_refused(session, "zelle", "send_transfer", contact_id=ANA, amount=5)
     assert none["code"] == "NO_FUNDING_SOURCE" and "enroll_bank_account" in none["hint"]
 
 
-async def test_the_bank_alone_says_what_an_account_holds(session: Session) -> None:
+async def test_only_the_bank_determines_the_balance_of_an_account(session: Session) -> None:
     error = await call_refused(
         session, "zelle", "link_bank_account", name="First Made Up Bank", last4="0000"
     )
@@ -184,7 +184,7 @@ async def test_the_same_idempotency_key_pays_once(session: Session) -> None:
         assert other["transaction_id"] == first["transaction_id"]
 
 
-async def test_money_to_someone_not_enrolled_comes_back_when_unclaimed(session: Session) -> None:
+async def test_unclaimed_money_to_someone_not_enrolled_comes_back(session: Session) -> None:
     before = await checking(session)
     sent = await zelle(session, "send_transfer", contact_id=SAMIRA, amount=50)
     session.pass_time(2 * DAY)
@@ -222,7 +222,7 @@ async def test_paying_a_request_closes_it_and_cancelling_the_payment_reopens_it(
     assert (await venmo(session, "get_request", request_id=cabin))["status"] == "expired"
 
 
-async def test_a_request_belongs_to_one_side(session: Session) -> None:
+async def test_a_request_can_only_be_handled_by_the_right_side(session: Session) -> None:
     error = await call_refused(
         session, "zelle", "cancel_transfer_request", request_id=at("zrq", "glaze-march")
     )
@@ -233,7 +233,7 @@ async def test_a_request_belongs_to_one_side(session: Session) -> None:
     assert error["code"] == "WRONG_DIRECTION"
 
 
-async def test_contacts_are_unique_and_their_past_stays(session: Session) -> None:
+async def test_contacts_are_unique_and_past_requests_keep_them(session: Session) -> None:
     error = await call_refused(session, "venmo", "add_friend", name="Priya N.", username="@Priya-N")
     assert error["code"] == "DUPLICATE_CONTACT" and error["contact_id"] == PRIYA
     error = await call_refused(
@@ -337,7 +337,7 @@ async def test_named_shares_must_fit_the_total_and_settling_withdraws_the_rest(
     assert again["code"] == "GROUP_PAYMENT_CLOSED"
 
 
-async def test_todays_card_spending_is_forgotten_tomorrow(session: Session) -> None:
+async def test_daily_card_spending_resets_the_next_day(session: Session) -> None:
     assert (await venmo(session, "get_debit_card_info"))["current_daily_spent"] == 9.4
     session.pass_time(DAY)
     assert (await venmo(session, "get_debit_card_info"))["current_daily_spent"] == 0.0
@@ -346,7 +346,7 @@ async def test_todays_card_spending_is_forgotten_tomorrow(session: Session) -> N
 # -- Zelle's own -----------------------------------------------------------------------------------
 
 
-async def test_the_daily_limit_counts_what_was_sent_and_frees_what_was_cancelled(
+async def test_the_daily_limit_counts_sent_money_but_not_cancelled_transfers(
     session: Session,
 ) -> None:
     assert (await zelle(session, "get_daily_limit"))["daily_remaining"] == 2313.6
@@ -360,7 +360,7 @@ async def test_the_daily_limit_counts_what_was_sent_and_frees_what_was_cancelled
     assert (await zelle(session, "get_monthly_limit"))["monthly_spent"] == 418.3
 
 
-async def test_scheduled_payments_are_made_when_their_day_comes(session: Session) -> None:
+async def test_scheduled_payments_are_made_on_their_day(session: Session) -> None:
     plan = await zelle(
         session,
         "schedule_payment",
@@ -389,7 +389,7 @@ async def test_scheduled_payments_are_made_when_their_day_comes(session: Session
     assert {e["cause"] for e in later if e["table"] == "zelle_scheduled"} == {"clock"}
 
 
-async def test_a_scheduled_payment_without_cover_fails_and_says_so(session: Session) -> None:
+async def test_a_scheduled_payment_beyond_the_limit_is_recorded_as_failed(session: Session) -> None:
     plan = await zelle(
         session, "schedule_payment", contact_id=ANA, amount=9000, scheduled_date="2026-03-15"
     )
@@ -407,7 +407,7 @@ async def test_a_scheduled_payment_without_cover_fails_and_says_so(session: Sess
     assert await checking(session) == before
 
 
-async def test_a_cancelled_schedule_pays_no_more(session: Session) -> None:
+async def test_a_cancelled_scheduled_payment_is_not_made(session: Session) -> None:
     await zelle(
         session, "cancel_scheduled_payment", scheduled_payment_id=at("zsp", "hannah-chicago")
     )

@@ -1,4 +1,4 @@
-"""What the tests of the wikis share: calls of both that must succeed, and a page."""
+"""Shared by the wiki tests: successful calls of both services, and a page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Wikis at the edges: trash within trash, checkboxes that nobody ticked, text behind markup."""
+"""Edge cases of wikis: trash within trash, unticked checkboxes, text behind markup."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ async def chores(session: Session) -> str:
 
 
 @pytest.mark.parametrize("person", names())
-def test_notes_are_written_by_day_and_by_somebody_who_was_there(person: str) -> None:
+def test_notes_are_written_in_the_daytime_by_someone_who_was_present(person: str) -> None:
     world = shared(person)
     zone = ZoneInfo(world.rows("google_calendar_profile")[0]["timezone"])
     me = world.rows("notion_profile")[0]["name"]
@@ -76,7 +76,7 @@ def test_notes_are_written_by_day_and_by_somebody_who_was_there(person: str) -> 
 
 
 @pytest.mark.parametrize("days", [1, 20])
-async def test_a_page_comes_back_although_the_page_above_it_is_in_the_trash_or_gone(
+async def test_a_page_can_be_restored_even_if_its_parent_is_in_the_trash_or_purged(
     session: Session, days: int
 ) -> None:
     top = await new_page(session, "Top")
@@ -94,7 +94,7 @@ async def test_a_page_comes_back_although_the_page_above_it_is_in_the_trash_or_g
     assert [p["page_id"] for p in below["pages"]] == [leaf]
 
 
-async def test_a_guest_finds_in_the_trash_what_the_guest_put_there(session: Session) -> None:
+async def test_a_guest_sees_the_pages_that_the_guest_deleted_in_the_trash(session: Session) -> None:
     workspace = make_id("nwk", "maya", "priya")
     menu = make_id("npg", "maya", "priya_menu")
     await notion(session, "delete_page", page_id=menu)
@@ -105,7 +105,7 @@ async def test_a_guest_finds_in_the_trash_what_the_guest_put_there(session: Sess
     assert reply["parent_page_id"] == make_id("npg", "maya", "priya_cabin")
 
 
-async def test_a_checkbox_that_nobody_ticked_is_false(session: Session) -> None:
+async def test_an_unticked_checkbox_is_false(session: Session) -> None:
     database = await chores(session)
     undone = [{"property": "Done", "op": "equals", "value": "false"}]
     entries = (await notion(session, "query_database", database_id=database, filters=undone))[
@@ -132,7 +132,7 @@ async def test_an_entry_is_found_under_its_title_and_not_by_its_checkbox(session
     assert ticks["results"] == []
 
 
-async def test_deleted_entries_can_be_listed_and_brought_back(session: Session) -> None:
+async def test_deleted_entries_can_be_listed_and_restored(session: Session) -> None:
     database = await chores(session)
     reply = await notion(session, "list_database_entries", database_id=database)
     entry = reply["entries"][0]["entry_id"]
@@ -157,7 +157,7 @@ async def test_deleted_entries_can_be_listed_and_brought_back(session: Session) 
         ],
     ],
 )
-async def test_properties_that_no_value_could_name_are_refused(
+async def test_property_names_that_no_value_can_refer_to_are_refused(
     session: Session, columns: list[dict[str, Any]]
 ) -> None:
     args = {"workspace_id": HOME, "title": "Chores", "properties": columns}
@@ -182,7 +182,7 @@ async def test_comments_are_found_by_their_text_and_not_by_their_markup(session:
     assert len((await confluence(session, "list_comments", page_id=WORKSHOP))["comments"]) == 3
 
 
-async def test_marks_that_html_does_not_know_are_refused(session: Session) -> None:
+async def test_entities_that_html_does_not_know_are_refused(session: Session) -> None:
     error = assert_error(
         await session.call(
             "confluence", "add_comment", {"page_id": WORKSHOP, "body": "a &nosuchmark; b"}

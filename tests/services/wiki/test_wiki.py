@@ -1,4 +1,4 @@
-"""What makes Notion and Confluence unlike each other: shares, typed databases, versions, trash."""
+"""How Notion and Confluence differ: shares, typed databases, versions, trash, search."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_both_wikis_of_every_person_are_full(person: str) -> None:
 
 
 @pytest.mark.parametrize("person", names())
-def test_notes_of_meetings_are_of_meetings_that_took_place(person: str) -> None:
+def test_there_are_notes_only_of_meetings_that_took_place(person: str) -> None:
     world = shared(person)
     key, title = {
         "maya": ("critique_series", "Critique 20__-__-__"),
@@ -58,7 +58,7 @@ def test_notes_of_meetings_are_of_meetings_that_took_place(person: str) -> None:
     minutes = world.rows("confluence_content", "title LIKE ?", title)
     dates = {re.sub(r"\D*(\d{4}-\d\d-\d\d)$", r"\1", page["title"]) for page in minutes}
     assert len(dates) >= 8 and cancelled
-    assert not dates & cancelled, "nobody writes minutes of a meeting that was called off"
+    assert not dates & cancelled, "there are no minutes of a cancelled meeting"
 
 
 async def test_an_outdated_page_contradicts_its_comments_and_the_handbook(session: Session) -> None:
@@ -89,7 +89,7 @@ async def test_shared_pages_allow_what_was_shared_and_no_more(session: Session) 
     assert view_only["code"] == "RESTRICTED_RESOURCE"
 
 
-async def test_a_share_goes_down_to_what_is_beneath(session: Session) -> None:
+async def test_a_share_includes_everything_beneath_the_page(session: Session) -> None:
     table = at("ndb", "cabin_share")
     assert len((await notion(session, "list_database_entries", database_id=table))["entries"]) == 9
     error = await call_refused(
@@ -98,7 +98,7 @@ async def test_a_share_goes_down_to_what_is_beneath(session: Session) -> None:
     assert error["code"] == "RESTRICTED_RESOURCE"
     listed = await notion(session, "list_pages", workspace_id=at("nwk", "priya"))
     assert {p["title"] for p in listed["pages"]} == {"Cabin 2026", "What we eat"}, (
-        "a guest sees what is shared"
+        "a guest sees only shared pages"
     )
     top = await call_refused(
         session, "notion", "create_page", workspace_id=at("nwk", "priya"), title="x"
@@ -114,7 +114,7 @@ async def test_a_share_goes_down_to_what_is_beneath(session: Session) -> None:
     assert under["your_permission"] == "edit"
 
 
-async def test_sharing_again_changes_the_permission_only(session: Session) -> None:
+async def test_sharing_again_only_changes_the_permission(session: Session) -> None:
     page = at("npg", "price_list")
     await notion(
         session, "share_page", page_id=page, email="Samira.Oduya@gmail.com", permission="edit"
@@ -131,7 +131,7 @@ async def test_sharing_again_changes_the_permission_only(session: Session) -> No
 # -- Notion: trash ---------------------------------------------------------------------------------
 
 
-async def test_a_page_takes_what_is_beneath_to_the_trash_and_back(session: Session) -> None:
+async def test_a_page_takes_everything_beneath_it_to_the_trash_and_back(session: Session) -> None:
     home = at("npg", "studio_home")
     kit = at("npg", "market_kit")
     await notion(session, "delete_page", page_id=home)
@@ -147,7 +147,7 @@ async def test_a_page_takes_what_is_beneath_to_the_trash_and_back(session: Sessi
     assert (await notion(session, "get_database", database_id=STOCK))["entry_count"] == 20
 
 
-async def test_the_trash_forgets_after_thirty_days(session: Session) -> None:
+async def test_the_trash_is_purged_after_thirty_days(session: Session) -> None:
     personal = {"workspace_id": at("nwk", "personal")}
     reply = await notion(session, "list_trash", **personal)
     assert {p["title"] for p in reply["pages"]} == {
@@ -218,7 +218,7 @@ async def test_a_value_that_does_not_fit_its_property_is_refused(
     assert error["code"] == code
 
 
-async def test_empty_values_come_last_whichever_way_one_sorts(session: Session) -> None:
+async def test_empty_values_come_last_in_either_sort_order(session: Session) -> None:
     for descending in (False, True):
         args = {"database_id": at("ndb", "customers"), "sort_by": "Due", "descending": descending}
         reply = await notion(session, "query_database", **args)
@@ -261,7 +261,7 @@ async def test_a_search_finds_pages_databases_and_entries(session: Session) -> N
 # -- Confluence: versions --------------------------------------------------------------------------
 
 
-async def test_a_change_of_an_old_version_is_refused_and_loses_nothing(session: Session) -> None:
+async def test_revising_an_old_version_is_refused_and_loses_nothing(session: Session) -> None:
     now = (await confluence(session, "fetch_content", page_id=WORKSHOP))["version_number"]
     await confluence(
         session,
@@ -313,7 +313,9 @@ async def test_a_body_must_be_well_formed(session: Session, body: str) -> None:
     assert error["code"] == "BAD_REQUEST" and "XHTML" in error["message"]
 
 
-async def test_titles_are_unique_in_a_space_but_not_of_blog_posts(session: Session) -> None:
+async def test_titles_of_pages_but_not_of_blog_posts_are_unique_in_a_space(
+    session: Session,
+) -> None:
     error = await call_refused(
         session, "confluence", "publish_content", space_id=TEAM, title=" first week of a DESIGNER"
     )
@@ -327,15 +329,13 @@ async def test_titles_are_unique_in_a_space_but_not_of_blog_posts(session: Sessi
     )
     assert post["type"] == "blogpost" and post["parent_page_id"] is None
     page = await confluence(session, "publish_content", space_id=TEAM, title="Second week")
-    assert page["parent_page_id"] == at("cfp", "team_home"), (
-        "under the home page when nothing else is said"
-    )
+    assert page["parent_page_id"] == at("cfp", "team_home"), "under the home page by default"
 
 
 # -- Confluence: permissions, trash, labels --------------------------------------------------------
 
 
-async def test_permissions_of_spaces_and_pages_hold(session: Session) -> None:
+async def test_permissions_of_spaces_and_pages_are_enforced(session: Session) -> None:
     read_only = await call_refused(
         session, "confluence", "publish_content", space_id=at("cfs", "handbook"), title="x"
     )
@@ -347,7 +347,7 @@ async def test_permissions_of_spaces_and_pages_hold(session: Session) -> None:
     assert denied["code"] == "PERMISSION_DENIED"
     await confluence(session, "add_comment", page_id=page, body="Thank you.")
     granted = await confluence(session, "fetch_content", page_id=at("cfp", "eng_tokens"))
-    assert granted["your_permission"] == "edit", "granted on the page, in a space to read"
+    assert granted["your_permission"] == "edit", "granted on the page, in a read-only space"
     reply = await confluence(session, "fetch_content", page_id=at("cfp", "acme_budget"))
     assert reply["restricted"]
     hidden = await call_refused(
@@ -387,7 +387,7 @@ async def test_pages_under_a_trashed_page_move_up_and_return_with_it(session: Se
     assert root["code"] == "CANNOT_TRASH_HOMEPAGE"
 
 
-async def test_labels_are_set_as_a_whole_and_make_no_version(session: Session) -> None:
+async def test_setting_labels_replaces_all_of_them_without_a_new_version(session: Session) -> None:
     before = await confluence(session, "fetch_content", page_id=WORKSHOP)
     await confluence(session, "set_labels", page_id=WORKSHOP, labels=["outdated", "acme", "acme"])
     after = await confluence(session, "fetch_content", page_id=WORKSHOP)
@@ -395,7 +395,7 @@ async def test_labels_are_set_as_a_whole_and_make_no_version(session: Session) -
     assert after["version_number"] == before["version_number"]
 
 
-async def test_a_search_goes_through_all_spaces_by_type(session: Session) -> None:
+async def test_a_search_covers_all_spaces_and_filters_by_type(session: Session) -> None:
     hits = (await confluence(session, "search_content", query="lakeview"))["results"]
     assert [r["content_type"] for r in hits] == ["comment"] and hits[0]["page_id"] == WORKSHOP
     reply = await confluence(session, "search_content", query="quarter closes", type="blogpost")
