@@ -52,7 +52,7 @@ async def test_cancelling_never_costs_more_than_the_order(session: Session, app:
     placed = await order(session, app, offer_id=grant(session, app, 5000), tip=0)
     row = session.world.get(f"{app}_orders", placed["order_id"])
     assert row is not None
-    assert cents(placed["total"]) < 0.4 * cents(placed["subtotal"]), "fees alone are left to pay"
+    assert cents(placed["total"]) < 0.4 * cents(placed["subtotal"]), "only fees are left to pay"
     session.pass_time(parse_time(row["preparing_at"]) - session.control.now + 1)
     shown = await call_ok(session, app, GET[app], order_id=placed["order_id"])
     fee = shown.get("cancellation_fee", shown.get("cancel_fee"))
@@ -74,7 +74,7 @@ async def test_a_promotion_takes_no_more_off_groceries_than_were_bought(session:
     shown = await call_ok(session, "uber_eats", "get_order", order_id=placed["order_id"])
     assert shown["items"][0]["fulfillment"] == "refunded"
     fees = sum(cents(shown["fees"][k]) for k in ("delivery", "service", "tip"))
-    assert cents(shown["total"]) == fees, "nothing was bought: no goods, no discount"
+    assert cents(shown["total"]) == fees, "nothing was bought, so there is no discount"
 
 
 async def test_what_was_cancelled_changes_no_bill(session: Session) -> None:
@@ -182,7 +182,7 @@ def test_the_soonest_window_can_be_kept_by_the_slowest_kitchen_for_the_farthest_
                 assert soonest.start <= delivered <= soonest.end, (place["name"], now)
                 if catalogue.busy(place, soonest.start) > 0.9:
                     busy_kitchens += 1
-    assert busy_kitchens, "kitchens were busy"
+    assert busy_kitchens, "no kitchen was busy"
 
 
 @pytest.mark.parametrize("name", names())

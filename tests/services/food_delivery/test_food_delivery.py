@@ -57,7 +57,7 @@ async def test_a_total_is_the_sum_of_its_parts_and_a_quote_is_what_is_charged(
     assert cents(quote["subtotal"]) == goods
     fees = sum(cents(fee) for fee in quote["fees"].values())
     assert cents(quote["total"]) == goods + fees - cents(quote["discount"])
-    assert quote["fees"]["tax"] == 0, "Oregon taxes no meals"
+    assert quote["fees"]["tax"] == 0, "Oregon does not tax meals"
     payment = {"payment_method_id": at(app, 4, "visa"), "quote_token": quote["quote_token"]}
     placed = await call_ok(session, app, PLACE[app], **wanted, **payment)
     assert (placed["total"], placed["fees"]) == (quote["total"], quote["fees"])

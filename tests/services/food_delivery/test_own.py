@@ -1,4 +1,4 @@
-"""What each of the two has alone: group orders and groceries; favourites, gifts, second stores."""
+"""What only one of the two has: group orders and groceries; favourites, gifts, second stores."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ async def test_what_is_out_when_the_shopper_comes_follows_the_preference(
     )
     assert late["code"] == "SHOPPING_DONE"
     session.pass_time(2 * HOUR)
-    assert (await line())["total"] == picked["total"], "what was done stays done"
+    assert (await line())["total"] == picked["total"], "the outcome does not change afterwards"
 
 
 async def test_the_shopper_waits_for_an_answer(session: Session) -> None:
@@ -240,7 +240,7 @@ async def test_an_idempotency_key_orders_once(session: Session) -> None:
     assert other["code"] == "IDEMPOTENCY_KEY_REUSED" and other["order_id"] == first["order_id"]
 
 
-# -- DoorDash's own --------------------------------------------------------------------------------
+# -- what only DoorDash has ------------------------------------------------------------------------
 
 
 async def test_the_same_dash_again_within_minutes_has_to_be_meant(session: Session) -> None:
@@ -312,7 +312,7 @@ async def test_a_gift_waits_for_its_recipient_then_travels_or_expires(session: S
     error = await call_refused(session, "doordash", "cancel_dash", order_id=two, reason="x")
     assert error["code"] == "ORDER_NOT_CANCELLABLE"
     reply = await dash(session, "get_dash", order_id=two)
-    assert reply["drop_off"] is None, "where a friend lives is not told"
+    assert reply["drop_off"] is None, "the friend's address stays private"
     session.pass_time(2 * DAY)
     gone = await dash(session, "get_dash", order_id=one)
     assert gone["status"] == "expired" and gone["refund"]["amount"] == gone["total"]

@@ -78,7 +78,7 @@ async def test_a_late_driver_of_a_reservation_can_be_sent_away_for_nothing(
             reply = await call_ok(session, "uber", "cancel_ride", ride_id=ride["id"])
             assert reply["cancellation_fee"] == fee
             return
-    raise AssertionError("no driver is late")
+    raise AssertionError("no driver was late")
 
 
 async def test_an_offer_leaves_a_ride_that_has_become_too_cheap_for_it(session: Session) -> None:
@@ -88,11 +88,11 @@ async def test_an_offer_leaves_a_ride_that_has_become_too_cheap_for_it(session: 
     assert ride["receipt"]["discount"] == 5 and ride["offer_id"] == at("ubo", "five")
     short = await call_ok(session, "uber", "remove_stop", ride_id=ride["ride_id"], stop_index=0)
     shown = await call_ok(session, "uber", "get_ride", ride_id=ride["ride_id"])
-    assert cents(shown["receipt"]["fare"]) < 1800, "the offer asks for 18 dollars"
+    assert cents(shown["receipt"]["fare"]) < 1800, "the offer requires 18 dollars"
     assert shown["receipt"]["discount"] == 0
     assert shown["fare_total"] == short["fare_total"] == shown["receipt"]["fare"]
     reply = await call_ok(session, "uber", "get_user_profile")
-    assert reply["promo"]["offer_id"] == at("ubo", "five"), "it waits for another ride"
+    assert reply["promo"]["offer_id"] == at("ubo", "five"), "it is available for another ride"
 
 
 async def test_an_offer_for_first_rides_says_in_the_list_that_they_are_over(

@@ -78,7 +78,7 @@ def test_who_asks_at_once_never_meets_a_higher_demand_than_was_shown() -> None:
         seen.add(before)
         if moment // 900 != (moment + 290) // 900:
             assert after <= before
-    assert 0 in seen and max(seen) >= 40, "there are quiet and busy hours"
+    assert 0 in seen and max(seen) >= 40, "there should be quiet and busy hours"
 
 
 async def test_a_ride_leads_somewhere_within_reach(session: Session) -> None:
@@ -139,7 +139,7 @@ async def test_a_ride_runs_by_the_clock(session: Session) -> None:
     assert seen["dropped_off_at"] == stored["ends_at"]
     assert seen["receipt"]["total"] == ride["fare_total"]
     reply = await call_ok(session, "uber", "list_rides", limit=5)
-    assert reply["rides"][0]["status"] == "scheduled", "plans for later come first"
+    assert reply["rides"][0]["status"] == "scheduled", "scheduled rides come first"
 
 
 async def test_cancelling_is_free_for_two_minutes_then_costs_a_fee_then_is_too_late(
@@ -415,7 +415,9 @@ async def test_offers_have_terms_and_do_not_combine(session: Session) -> None:
     assert at("ubo", "comfort") not in unused
     await call_ok(session, "uber", "cancel_ride", ride_id=ride["ride_id"])
     reply = await call_ok(session, "uber", "get_user_profile")
-    assert reply["promo"]["offer_id"] == at("ubo", "comfort"), "a cancelled ride uses nothing up"
+    assert reply["promo"]["offer_id"] == at("ubo", "comfort"), (
+        "a cancelled ride does not use up an offer"
+    )
 
 
 async def test_a_promo_named_for_a_ride_that_it_does_not_fit_books_nothing(
@@ -490,7 +492,7 @@ async def test_a_taken_label_is_refused_at_uber_and_replaced_at_lyft(session: Se
     assert [p["address"] for p in places if p["label"].lower() == "work"] == [new["address"]]
 
 
-# -- what Lyft derives -----------------------------------------------------------------------------
+# -- donations, challenges and streaks -------------------------------------------------------------
 
 
 async def test_donations_follow_from_rides_that_ended_while_round_up_was_on(
