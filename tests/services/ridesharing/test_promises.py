@@ -20,7 +20,7 @@ def session() -> Session:
     return new_session("uber", "lyft")
 
 
-async def test_a_lyft_comes_and_arrives_in_the_minutes_of_its_estimate(session: Session) -> None:
+async def test_a_lyft_picks_up_and_arrives_as_estimated(session: Session) -> None:
     shown = (await call_ok(session, "lyft", "get_ride_estimates", **WORK))["estimates"][0]
     booked = await call_ok(
         session, "lyft", "book_ride", **WORK, ride_type_id="lyft", cost_token=shown["cost_token"]
@@ -61,7 +61,7 @@ async def test_nobody_drives_two_rides_at_once() -> None:
 
 
 @pytest.mark.parametrize(("minutes", "fee"), [(4, 5), (6, 0)])
-async def test_a_late_driver_of_a_reservation_can_be_sent_away_for_nothing(
+async def test_cancelling_a_reservation_is_free_when_the_driver_is_late(
     minutes: int, fee: int
 ) -> None:
     for seed in range(200):
@@ -81,7 +81,9 @@ async def test_a_late_driver_of_a_reservation_can_be_sent_away_for_nothing(
     raise AssertionError("no driver was late")
 
 
-async def test_an_offer_leaves_a_ride_that_has_become_too_cheap_for_it(session: Session) -> None:
+async def test_an_offer_is_dropped_from_a_ride_that_becomes_too_cheap_for_it(
+    session: Session,
+) -> None:
     await call_ok(session, "uber", "apply_offer", offer_id=at("ubo", "five"))
     far = {"lat": 45.5898, "lng": -122.5951}
     ride = await call_ok(session, "uber", "request_ride", **WORK, ride_type_id="uberx", stops=[far])
@@ -95,7 +97,7 @@ async def test_an_offer_leaves_a_ride_that_has_become_too_cheap_for_it(session: 
     assert reply["promo"]["offer_id"] == at("ubo", "five"), "it is available for another ride"
 
 
-async def test_an_offer_for_first_rides_says_in_the_list_that_they_are_over(
+async def test_an_offer_for_first_rides_is_listed_as_ineligible_after_them(
     session: Session,
 ) -> None:
     for app, tool, key, name, apply in (
@@ -141,7 +143,7 @@ async def test_spaces_around_a_label_do_not_count(session: Session, tool: str) -
 
 
 @pytest.mark.parametrize("name", names())
-def test_nobody_rides_in_two_cars_at_once_and_offers_fit_the_rides_that_used_them(
+def test_nobody_is_in_two_cars_at_once_and_offers_were_valid_for_their_rides(
     name: str,
 ) -> None:
     world = shared(name, ("uber", "lyft"))

@@ -46,7 +46,7 @@ async def test_a_fare_that_was_shown_is_the_fare_that_is_charged(session: Sessio
     assert booked["fare_total"] == lyft["wait_and_save_fare"] < lyft["fare"]
 
 
-async def test_a_quote_outlives_a_change_of_price_but_neither_its_minutes_nor_its_route(
+async def test_a_quote_survives_a_price_change_but_not_its_deadline_or_another_route(
     session: Session,
 ) -> None:
     shown = await call_ok(session, "uber", "estimate_ride", ride_type_id="comfort", **AIRPORT)
@@ -70,7 +70,7 @@ async def test_a_quote_outlives_a_change_of_price_but_neither_its_minutes_nor_it
     assert stale["code"] == "QUOTE_EXPIRED" and "estimate_ride" in stale["hint"]
 
 
-def test_who_asks_at_once_never_meets_a_higher_demand_than_was_shown() -> None:
+def test_an_immediate_request_never_meets_higher_demand_than_was_shown() -> None:
     city = {"name": "Portland", "state": "Oregon", "timezone": "America/Los_Angeles"}
     seen = set()
     for moment in range(START, START + 7 * DAY, 97):
@@ -81,7 +81,7 @@ def test_who_asks_at_once_never_meets_a_higher_demand_than_was_shown() -> None:
     assert 0 in seen and max(seen) >= 40, "there should be quiet and busy hours"
 
 
-async def test_a_ride_leads_somewhere_within_reach(session: Session) -> None:
+async def test_a_ride_must_go_somewhere_within_reach(session: Session) -> None:
     nowhere = WORK | {"dropoff_lat": 45.5181, "dropoff_lng": -122.6431, "ride_type_id": "uberx"}
     same = await call_refused(session, "uber", "estimate_ride", **nowhere)
     assert same["code"] == "SAME_LOCATION"
@@ -93,7 +93,7 @@ async def test_a_ride_leads_somewhere_within_reach(session: Session) -> None:
     assert sea["code"] in ("OUTSIDE_SERVICE_AREA", "DISTANCE_EXCEEDED")
 
 
-async def test_an_address_is_understood_or_asked_about(session: Session) -> None:
+async def test_an_address_is_resolved_or_refused_as_unknown_or_ambiguous(session: Session) -> None:
     later = {"ride_type": "uberx", "scheduled_time": iso(START + DAY)}
     two = await call_refused(
         session, "uber", "reserve_ride", pickup="Home", dropoff="Hazel & Oat Coffee", **later
@@ -174,7 +174,7 @@ async def test_lyft_drives_one_ride_at_a_time_and_uber_three(session: Session) -
     assert fourth["code"] == "TOO_MANY_ACTIVE_RIDES" and sorted(fourth["ride_ids"]) == sorted(rides)
 
 
-async def test_what_pays_must_be_known_and_valid(session: Session) -> None:
+async def test_a_payment_method_must_be_known_and_valid(session: Session) -> None:
     by_old_card = WORK | {"ride_type_id": "uberx", "payment_method_id": at("ubw", "old_visa")}
     gone = await call_refused(session, "uber", "request_ride", **by_old_card)
     assert gone["code"] == "PAYMENT_METHOD_EXPIRED"
@@ -186,7 +186,9 @@ async def test_what_pays_must_be_known_and_valid(session: Session) -> None:
     assert amex["payment_method"]["last4"] == "1009"
 
 
-async def test_stops_change_fare_and_arrival_and_only_those_ahead_can_go(session: Session) -> None:
+async def test_stops_change_fare_and_arrival_and_only_those_ahead_can_be_removed(
+    session: Session,
+) -> None:
     ride = await call_ok(session, "uber", "request_ride", ride_type_id="uberx", **AIRPORT)
     name = ride["ride_id"]
     one = await call_ok(session, "uber", "add_stop", ride_id=name, address="Bright Kiln Supply")
@@ -220,7 +222,9 @@ async def test_stops_change_fare_and_arrival_and_only_those_ahead_can_go(session
 # -- after the ride --------------------------------------------------------------------------------
 
 
-async def test_ratings_and_tips_wait_for_the_end_and_not_for_ever(session: Session) -> None:
+async def test_ratings_and_tips_are_possible_only_in_the_days_after_a_ride(
+    session: Session,
+) -> None:
     for tool, book, args in (
         ("uber.rate_ride", "uber.request_ride", {"rating": 5}),
         ("uber.tip_driver", "uber.request_ride", {"amount": 3}),
@@ -257,7 +261,7 @@ async def test_a_tip_is_final_at_uber_and_can_be_raised_at_lyft(session: Session
     assert cents(seen["total_charged"]) == sum(cents(c["amount"]) for c in seen["charges"])
 
 
-async def test_a_badly_rated_driver_does_not_come_again(session: Session) -> None:
+async def test_lyft_does_not_match_a_badly_rated_driver_again(session: Session) -> None:
     ride = at("lyr", "recent")
     shunned = row(session, ride, "lyft_rides")["driver_id"]
     await call_ok(session, "lyft", "rate_trip", ride_id=ride, rating=1)
@@ -271,7 +275,9 @@ async def test_a_badly_rated_driver_does_not_come_again(session: Session) -> Non
     assert error["code"] == "ALREADY_RATED"
 
 
-async def test_a_split_adds_up_to_the_cent_and_nobody_pays_unasked(session: Session) -> None:
+async def test_a_split_adds_up_to_the_cent_and_nobody_pays_before_accepting(
+    session: Session,
+) -> None:
     ride = at("ubr", "recent")
     people = [at("ubc", k) for k in ("jordan_park", "priya_nair", "ben_asher", "mei_chen")]
     total = cents((await call_ok(session, "uber", "get_ride", ride_id=ride))["receipt"]["total"])
@@ -304,7 +310,7 @@ async def test_a_split_adds_up_to_the_cent_and_nobody_pays_unasked(session: Sess
 # -- rides for later -------------------------------------------------------------------------------
 
 
-async def test_a_reservation_becomes_a_ride_at_its_fare_and_uber_lets_go_of_it_until_an_hour_before(
+async def test_a_reservation_becomes_a_ride_at_its_fare_and_is_free_to_cancel_until_an_hour_before(
     session: Session,
 ) -> None:
     args = {
@@ -342,7 +348,7 @@ async def test_a_reservation_becomes_a_ride_at_its_fare_and_uber_lets_go_of_it_u
     assert gone["code"] == "RIDE_NOT_CANCELLABLE"
 
 
-async def test_lyft_asks_for_half_an_hour_between_scheduled_rides_and_nothing_until_a_driver_comes(
+async def test_lyft_rides_are_scheduled_half_an_hour_apart_and_free_to_cancel_before_a_driver_comes(
     session: Session,
 ) -> None:
     args = {
@@ -389,7 +395,7 @@ async def test_a_scheduled_request_is_a_reservation(session: Session) -> None:
 # -- offers ----------------------------------------------------------------------------------------
 
 
-async def test_offers_have_terms_and_do_not_combine(session: Session) -> None:
+async def test_offers_have_terms_and_cannot_be_combined(session: Session) -> None:
     codes = {
         key: (await call_refused(session, "uber", "apply_offer", offer_id=at("ubo", key)))["code"]
         for key in ("welcome", "feb", "spring", "winter")
@@ -420,7 +426,7 @@ async def test_offers_have_terms_and_do_not_combine(session: Session) -> None:
     )
 
 
-async def test_a_promo_named_for_a_ride_that_it_does_not_fit_books_nothing(
+async def test_a_ride_is_not_booked_with_a_promo_that_does_not_apply_to_it(
     session: Session,
 ) -> None:
     wish = {"pickup": "Home", "dropoff": "Work", "offer_id": at("lyo", "comfort")}

@@ -39,7 +39,7 @@ async def test_every_person_has_a_history_with_its_traps(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["maya", "eleanor", "rafael"])
-async def test_rides_of_the_persons_life_cost_what_it_says(name: str) -> None:
+async def test_rides_of_happenings_cost_what_the_happenings_say(name: str) -> None:
     world = shared(name)
     life = list(_told_rides(name))
     assert len(life) >= 5

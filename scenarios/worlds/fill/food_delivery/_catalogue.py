@@ -218,7 +218,7 @@ class Catalogue:
     def _item(
         self, key: str, section: str, name: str, worth: int, **columns: Any
     ) -> dict[str, Any]:
-        """Write an item and return its row; the seeds may set another price than `worth` (cents)."""
+        """Write an item and return its row; the seeds may set a price other than `worth`."""
         price = cents(self.seeds.get("prices", {}).get(key, {}).get(name, worth / 100))
         row = {
             "id": self.builder.id(self.prefix["item"], f"{key}/{slug(name)}"),

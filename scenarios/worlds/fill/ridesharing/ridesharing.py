@@ -254,7 +254,10 @@ class Provider:
             self.builder.change(at, f"{self.name}_offers", offer_id, applied_at=iso(at))
 
     def hire(self) -> None:
-        """Write drivers: fourteen at home, two of them with the same name, and six in every other city."""
+        """Write drivers: fourteen at home and six in every other city.
+
+        Two of those at home have the same name.
+        """
         pool = parsed(DRIVERS)
         home = self.builder.person["cities"][0]["key"]
         # A Lyft driver has a different car from the Uber driver with the same number.
