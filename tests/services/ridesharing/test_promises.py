@@ -9,7 +9,7 @@ import pytest
 from scenarios.worlds.build import names, shared
 from servers.kit.session import Session
 from servers.kit.values import cents, iso, parse_time
-from tests.services.ridesharing.support import HOUR, MINUTE, WORK, row, until
+from tests.services.ridesharing.support import HOUR, MINUTE, WORK, request, row, until
 from tests.support import START, at, call_ok, call_refused, new_session
 
 pytestmark = pytest.mark.anyio
@@ -25,10 +25,8 @@ async def test_a_lyft_picks_up_and_arrives_as_estimated(session: Session) -> Non
     booked = await call_ok(
         session, "lyft", "book_ride", **WORK, ride_type_id="lyft", cost_token=shown["cost_token"]
     )
-    assert (booked["eta_pickup_min"], booked["eta_dropoff_min"]) == (
-        shown["eta_pickup_min"],
-        shown["eta_dropoff_min"],
-    )
+    assert booked["eta_pickup_min"] == shown["eta_pickup_min"]
+    assert booked["eta_dropoff_min"] == shown["eta_dropoff_min"]
     ride = row(session, booked["ride_id"], "lyft_rides")
     until(session, ride["arrives_at"], -2 * MINUTE)
     reply = await call_ok(session, "lyft", "get_trip", ride_id=booked["ride_id"])
@@ -41,11 +39,8 @@ async def test_a_lyft_picks_up_and_arrives_as_estimated(session: Session) -> Non
 async def test_nobody_drives_two_rides_at_once() -> None:
     for seed in range(12):
         session = new_session("uber", seed=seed)
-        rides = [
-            await call_ok(session, "uber", "request_ride", **WORK, ride_type_id="uberx")
-            for _ in range(3)
-        ]
-        drivers = [row(session, r["ride_id"])["driver_id"] for r in rides]
+        rides = [await request(session, "uber") for _ in range(3)]
+        drivers = [row(session, ride)["driver_id"] for ride in rides]
         parcel = await call_ok(
             session,
             "uber",
@@ -114,31 +109,32 @@ async def test_an_offer_for_first_rides_is_listed_as_ineligible_after_them(
                 await call_ok(session, app, apply, offer_id=offer["offer_id"])
 
 
-@pytest.mark.parametrize("tool", ["uber.add_saved_place", "lyft.save_location"])
-async def test_spaces_around_a_label_do_not_count(session: Session, tool: str) -> None:
+@pytest.mark.parametrize(
+    ("app", "save", "book", "ride_type"),
+    [
+        ("uber", "add_saved_place", "reserve_ride", "uberx"),
+        ("lyft", "save_location", "schedule_ride", "lyft"),
+    ],
+)
+async def test_spaces_around_a_label_do_not_count(
+    session: Session, app: str, save: str, book: str, ride_type: str
+) -> None:
     place = {
         "address": "2101 NE Going Street, Portland, OR 97211",
         "lat": 45.5581,
         "lng": -122.6437,
     }
-    reply = await call_ok(session, *tool.split("."), label="  The  aunt ", **place)
+    reply = await call_ok(session, app, save, label="  The  aunt ", **place)
     assert reply["label"] == "The aunt"
-    error = await call_refused(session, *tool.split("."), label="   ", **place)
-    assert error["code"] in (
-        "INVALID_REQUEST",
-        "BAD_REQUEST",
-    )
-    service = tool.split(".")[0]
-    book = {"uber": "uber.reserve_ride", "lyft": "lyft.schedule_ride"}[service]
-    kind = {"uber": "uberx", "lyft": "lyft"}[service]
-    reserved = await call_ok(
-        session,
-        *book.split("."),
-        pickup="the aunt",
-        dropoff="Work",
-        ride_type=kind,
-        scheduled_time=iso(START + 2 * HOUR),
-    )
+    error = await call_refused(session, app, save, label="   ", **place)
+    assert error["code"] in ("INVALID_REQUEST", "BAD_REQUEST")
+    wish = {
+        "pickup": "the aunt",
+        "dropoff": "Work",
+        "ride_type": ride_type,
+        "scheduled_time": iso(START + 2 * HOUR),
+    }
+    reserved = await call_ok(session, app, book, **wish)
     assert (reserved.get("pickup") or reserved["origin"])["lat"] == 45.5581
 
 

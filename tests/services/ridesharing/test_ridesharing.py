@@ -9,11 +9,19 @@ import pytest
 from servers.kit.session import Session
 from servers.kit.values import cents, iso
 from servers.ridesharing import _roads as roads
-from tests.services.ridesharing.support import DAY, HOUR, MINUTE, WORK, row, until
+from tests.services.ridesharing.support import (
+    AIRPORT,
+    DAY,
+    HOUR,
+    MINUTE,
+    WORK,
+    request,
+    row,
+    until,
+)
 from tests.support import START, at, call_ok, call_refused, new_session
 
 pytestmark = pytest.mark.anyio
-AIRPORT = WORK | {"dropoff_lat": 45.5898, "dropoff_lng": -122.5951}
 
 
 @pytest.fixture
@@ -112,10 +120,8 @@ async def test_an_address_is_resolved_or_refused_as_unknown_or_ambiguous(session
         **later,
     )
     assert known["dropoff"]["address"] == two["candidates"][1]["address"]
-    airports = (await call_ok(session, "lyft", "search_address", query="portland airport"))[
-        "results"
-    ]
-    assert [a["lat"] for a in airports] == [45.5898]
+    reply = await call_ok(session, "lyft", "search_address", query="portland airport")
+    assert [airport["lat"] for airport in reply["results"]] == [45.5898]
 
 
 # -- the life of a ride ----------------------------------------------------------------------------
@@ -147,16 +153,14 @@ async def test_cancelling_is_free_for_two_minutes_then_costs_a_fee_then_is_too_l
 ) -> None:
     costs = {}
     for seconds in (0, 119, 121):
-        ride = (await call_ok(session, "lyft", "book_ride", ride_type_id="lyft", **AIRPORT))[
-            "ride_id"
-        ]
+        ride = await request(session, "lyft", AIRPORT)
         stored = row(session, ride, "lyft_rides")
         until(session, stored["matched_at"], seconds - 1)
         costs[seconds] = (await call_ok(session, "lyft", "cancel_trip", ride_id=ride))["cancel_fee"]
         seen = await call_ok(session, "lyft", "get_trip", ride_id=ride)
         assert seen["status"] == "canceled" and seen["total_charged"] == costs[seconds]
     assert costs == {0: 0.0, 119: 0.0, 121: 5.0}
-    ride = (await call_ok(session, "lyft", "book_ride", ride_type_id="lyft", **AIRPORT))["ride_id"]
+    ride = await request(session, "lyft", AIRPORT)
     until(session, row(session, ride, "lyft_rides")["starts_at"])
     late = await call_refused(session, "lyft", "cancel_trip", ride_id=ride)
     assert late["code"] == "RIDE_NOT_CANCELLABLE"
@@ -166,10 +170,7 @@ async def test_lyft_drives_one_ride_at_a_time_and_uber_three(session: Session) -
     first = await call_ok(session, "lyft", "book_ride", ride_type_id="lyft", **WORK)
     again = await call_refused(session, "lyft", "book_ride", ride_type_id="lyft", **WORK)
     assert again["code"] == "RIDE_IN_PROGRESS" and again["ride_id"] == first["ride_id"]
-    rides = [
-        (await call_ok(session, "uber", "request_ride", ride_type_id="uberx", **WORK))["ride_id"]
-        for _ in range(3)
-    ]
+    rides = [await request(session, "uber") for _ in range(3)]
     fourth = await call_refused(session, "uber", "request_ride", ride_type_id="uberx", **WORK)
     assert fourth["code"] == "TOO_MANY_ACTIVE_RIDES" and sorted(fourth["ride_ids"]) == sorted(rides)
 
@@ -225,14 +226,13 @@ async def test_stops_change_fare_and_arrival_and_only_those_ahead_can_be_removed
 async def test_ratings_and_tips_are_possible_only_in_the_days_after_a_ride(
     session: Session,
 ) -> None:
-    for tool, book, args in (
-        ("uber.rate_ride", "uber.request_ride", {"rating": 5}),
-        ("uber.tip_driver", "uber.request_ride", {"amount": 3}),
-        ("lyft.add_gratuity", "lyft.book_ride", {"amount": 3}),
+    for app, tool, args in (
+        ("uber", "rate_ride", {"rating": 5}),
+        ("uber", "tip_driver", {"amount": 3}),
+        ("lyft", "add_gratuity", {"amount": 3}),
     ):
-        kind = "uberx" if tool.startswith("uber") else "lyft"
-        ride = (await call_ok(session, *book.split("."), ride_type_id=kind, **WORK))["ride_id"]
-        error = await call_refused(session, *tool.split("."), ride_id=ride, **args)
+        ride = await request(session, app)
+        error = await call_refused(session, app, tool, ride_id=ride, **args)
         assert error["code"] == "RIDE_NOT_COMPLETED"
     old = await call_refused(session, "uber", "tip_driver", ride_id=at("ubr", "disputed"), amount=3)
     assert old["code"] == "TIP_WINDOW_CLOSED"
@@ -266,9 +266,7 @@ async def test_lyft_does_not_match_a_badly_rated_driver_again(session: Session) 
     shunned = row(session, ride, "lyft_rides")["driver_id"]
     await call_ok(session, "lyft", "rate_trip", ride_id=ride, rating=1)
     for _ in range(25):
-        new_ride = (await call_ok(session, "lyft", "book_ride", ride_type_id="lyft", **WORK))[
-            "ride_id"
-        ]
+        new_ride = await request(session, "lyft")
         assert row(session, new_ride, "lyft_rides")["driver_id"] != shunned
         await call_ok(session, "lyft", "cancel_trip", ride_id=new_ride)
     error = await call_refused(session, "lyft", "rate_trip", ride_id=ride, rating=5)
@@ -386,10 +384,8 @@ async def test_a_scheduled_request_is_a_reservation(session: Session) -> None:
         **AIRPORT,
     )
     assert ride["status"] == "scheduled" and ride["surge_multiplier"] == 1
-    waiting = (await call_ok(session, "uber", "get_reservations", status="scheduled"))[
-        "reservations"
-    ]
-    assert ride["reservation_id"] in {r["reservation_id"] for r in waiting}
+    reply = await call_ok(session, "uber", "get_reservations", status="scheduled")
+    assert ride["reservation_id"] in {r["reservation_id"] for r in reply["reservations"]}
 
 
 # -- offers ----------------------------------------------------------------------------------------
@@ -529,7 +525,7 @@ async def test_a_completed_ride_counts_for_challenges_and_the_streak(session: Se
     streak = await call_ok(session, "lyft", "get_ride_streak")
     assert streak["streak_status"] == "at_risk" and streak["rides_this_week"] == 0 != week
     for number in (1, 2, 3):
-        ride = (await call_ok(session, "lyft", "book_ride", ride_type_id="lyft", **WORK))["ride_id"]
+        ride = await request(session, "lyft")
         assert (await early())["progress"] == before["progress"] + number - 1, (
             "a ride counts when it is over"
         )
