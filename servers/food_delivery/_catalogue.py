@@ -53,7 +53,7 @@ Category = Annotated[
 ]
 Quantity = Annotated[int, Field(ge=1, le=50, description="How many (1 to 50).")]
 OptionId = Annotated[str, Field(description="option_id of one of the item's choices.")]
-ItemId = Annotated[str, Field(description="item_id, from the menu or catalogue of the same place.")]
+ItemId = Annotated[str, Field(description="item_id, from the menu or catalog of the same place.")]
 
 
 @with_config(extra="forbid")

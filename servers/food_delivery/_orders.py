@@ -275,7 +275,7 @@ def rate(svc: Service, words: Words, row: dict[str, Any], **given: Any) -> None:
         hint = "You can rate it once it has been delivered."
         svc.fail("ORDER_NOT_DELIVERED", message, hint, order_id=row["id"], status=shown)
     if row["rated_at"] is not None:
-        message = f"You have already rated order {row['id']} {row['rating']}."
+        message = f"You already gave order {row['id']} a rating of {row['rating']}."
         hint = "A rating cannot be changed."
         svc.fail("ALREADY_RATED", message, hint, order_id=row["id"], rating=row["rating"])
     if svc.now - parse_time(row["delivered_at"]) > 30 * 86_400:

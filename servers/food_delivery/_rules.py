@@ -344,7 +344,7 @@ def usable_offer(
     only_at = row["restaurant_id"]
     if only_at not in (None, restaurant_id):
         code = f"{words.offer}_NOT_ELIGIBLE"
-        message = f"{promotion} is only for another restaurant."
+        message = f"{promotion} is for a different restaurant."
         svc.fail(code, message, other, offer_id=offer_id, restaurant_id=only_at)
     if subtotal < row["min_order"]:
         minimum = dollars(row["min_order"])

@@ -271,7 +271,7 @@ class Dashes(Service):
     def get_dash(self, order_id: OrderId) -> dict[str, Any]:
         """Return an order: status, items, fees, total, promotion, address, refund and ratings.
 
-        cancel_fee is what cancelling would cost right now, or null if it is too late to cancel.
+        cancel_fee is what canceling would cost right now, or null if it is too late to cancel.
         """
         return order_json(self, orders.find_order(self, WORDS, order_id))
 

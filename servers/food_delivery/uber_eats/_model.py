@@ -87,7 +87,7 @@ TARIFF = Tariff(
 WINDOW_MINUTES = 30
 """The length of a delivery window."""
 WINDOW_DAYS = 2
-"""Days, including today, in which a window can be: those of the next 24 hours."""
+"""Local days, including today, that the next 24 hours can touch."""
 FEE_CONFIRMED = 40
 """Per cent of the items that cancelling costs once the restaurant has confirmed."""
 FEE_PREPARING = 40

@@ -224,7 +224,7 @@ class Rides(Service):
         """
         row = trips.finished(self, WORDS, ride_id, "rated")
         if row["rating"] is not None and row["rating"] != rating:
-            message = f"You have already rated this ride {row['rating']}."
+            message = f"You already gave this ride a rating of {row['rating']}."
             self.fail("ALREADY_RATED", message, "Ratings on Lyft are final.", rating=row["rating"])
         if row["rating"] is None:
             self.db.update("lyft_rides", ride_id, rating=rating, rated_at=self.time)

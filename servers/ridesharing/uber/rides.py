@@ -254,7 +254,7 @@ class Rides(Service):
         """Cancel a ride before it begins.
 
         It is free until two minutes after a driver accepts, then costs 5 to 10 dollars depending on
-        the ride type. A reserved ride is free to cancel until an hour before its pickup. Cancelling
+        the ride type. A reserved ride is free to cancel until an hour before its pickup. Canceling
         is also free when the driver is five minutes late.
         """
         row = trips.find_ride(self, WORDS, ride_id)
