@@ -91,7 +91,7 @@ BENEFITS = (
     "Service fee of 5 % instead of 15 %",
     "Promotions for members only",
 )
-TOLD = {
+STAGE_TEXTS = {
     "scheduled": "We will send this order to the store in time for your slot.",
     "placed": "Order received; waiting for the store.",
     "confirmed": "The store has accepted your order.",

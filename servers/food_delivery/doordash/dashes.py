@@ -17,8 +17,8 @@ from servers.food_delivery._rules import AddressId, Comment, MethodId, OfferId, 
 from servers.food_delivery.doordash._model import (
     SLOT_DAYS,
     SLOT_MINUTES,
+    STAGE_TEXTS,
     TARIFF,
-    TOLD,
     WORDS,
     cancel_fee,
     eta,
@@ -315,7 +315,7 @@ class Dashes(Service):
         return {
             "order_id": order_id,
             "status": WORDS.statuses[state],
-            "current_stage": TOLD[state],
+            "current_stage": STAGE_TEXTS[state],
             "courier_name": None if waits else orders.courier_of(row, self.time),
             "eta_min": eta(self, row),
             "history": [] if waits else orders.timeline(row, WORDS, self.time),

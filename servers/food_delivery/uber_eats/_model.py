@@ -100,7 +100,7 @@ BENEFITS = (
     "Service fee of 10 % instead of 15 %",
     "Offers for members only",
 )
-TOLD = {
+STAGE_TEXTS = {
     "scheduled": "Your order waits for its delivery window.",
     "placed": "The restaurant is about to confirm your order.",
     "confirmed": "The restaurant has confirmed your order.",

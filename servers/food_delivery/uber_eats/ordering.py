@@ -17,8 +17,8 @@ from servers.food_delivery._rules import AddressId, Comment, MethodId, OfferId, 
 from servers.food_delivery.uber_eats._model import (
     FEE_CONFIRMED,
     FEE_PREPARING,
+    STAGE_TEXTS,
     TARIFF,
-    TOLD,
     WINDOW_DAYS,
     WINDOW_MINUTES,
     WORDS,
@@ -256,7 +256,7 @@ class Ordering(Service):
             "courier_name": orders.courier_of(row, self.time),
             "status": WORDS.statuses[state],
             "eta_min": orders.eta_min(row, self.now),
-            "current_stage": TOLD[state],
+            "current_stage": STAGE_TEXTS[state],
             "stages": orders.timeline(row, WORDS, self.time),
         }
 

@@ -16,7 +16,7 @@ from servers.ridesharing._roads import Mode
 from servers.ridesharing._rules import FullAddress, PlaceLabel
 from servers.ridesharing.lyft._model import MODES, WORDS, rounds_up
 
-Words = Annotated[
+Query = Annotated[
     str,
     Field(
         min_length=1,
@@ -100,7 +100,7 @@ class Account(Service):
 
     @reads(example={"query": "climbing"})
     def search_address(
-        self, query: Words, limit: Limit = 10, cursor: Cursor | None = None
+        self, query: Query, limit: Limit = 10, cursor: Cursor | None = None
     ) -> dict[str, Any]:
         """Find places by words from their name, kind or address.
 
