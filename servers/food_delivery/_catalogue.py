@@ -49,13 +49,11 @@ OPTIONS = Table("id:str name:str required:bool most:int choices:list")
 RestaurantId = Annotated[str, Field(description="restaurant_id, from the search.")]
 Category = Annotated[
     str,
-    Field(
-        min_length=1, max_length=40, description="Kind of food or section, as the replies name it."
-    ),
+    Field(min_length=1, max_length=40, description="Kind of food or section, as named in replies."),
 ]
 Quantity = Annotated[int, Field(ge=1, le=50, description="How many (1 to 50).")]
-OptionId = Annotated[str, Field(description="option_id of a choice that the item offers.")]
-ItemId = Annotated[str, Field(description="item_id, from the menu or catalogue of the same place.")]
+OptionId = Annotated[str, Field(description="option_id of one of the item's choices.")]
+ItemId = Annotated[str, Field(description="item_id, from the menu or catalog of the same place.")]
 
 
 @with_config(extra="forbid")
@@ -67,11 +65,14 @@ class OrderItem(TypedDict):
     selected_options: NotRequired[
         Annotated[
             list[OptionId],
-            Field(max_length=12, description="option_ids chosen; required groups need one."),
+            Field(
+                max_length=12,
+                description="option_ids of the choices made; a required option needs one.",
+            ),
         ]
     ]
     special_instructions: NotRequired[
-        Annotated[str, Field(max_length=200, description="A wish for the kitchen.")]
+        Annotated[str, Field(max_length=200, description="A special request for the kitchen.")]
     ]
 
 
@@ -89,7 +90,7 @@ PlainItems = Annotated[
 ]
 FILLERS = ("and", "food", "restaurant", "restaurants", "the", "with")
 SPAN = 5400
-"""Seconds for which a scarce item stays as it is."""
+"""Seconds for which a scarce item stays available or sold out."""
 
 
 # -- hours -----------------------------------------------------------------------------------------
@@ -99,7 +100,7 @@ def zone(place: dict[str, Any]) -> ZoneInfo:
 
 
 def spans(place: dict[str, Any], day: date) -> Iterator[tuple[int, int]]:
-    """Yield when a place opens and closes (epoch seconds) on a local day."""
+    """Yield when a place opens and closes, in epoch seconds, on a local day."""
     for span in filter(None, place["hours"][day.weekday()].split(",")):
         opens, closes = (_clock(text) for text in span.split("-"))
         last_day = day if closes > opens else day + timedelta(days=1)
@@ -118,7 +119,7 @@ def closed_for_good(place: dict[str, Any], moment: int) -> bool:
 
 
 def span_at(place: dict[str, Any], moment: int) -> tuple[int, int] | None:
-    """Return the opening span that a moment lies in, if the place is open then."""
+    """Return the opening span around a moment, or None if the place is closed then."""
     if closed_for_good(place, moment):
         return None
     today = local_day(moment, zone(place))
@@ -131,7 +132,7 @@ def span_at(place: dict[str, Any], moment: int) -> tuple[int, int] | None:
 
 
 def opens_next(place: dict[str, Any], moment: int) -> int | None:
-    """Return when a place opens next within a week: the moment itself when it is open."""
+    """Return when a place next opens within a week: the moment itself if it is open."""
     if closed_for_good(place, moment):
         return None
     if span_at(place, moment):
@@ -156,7 +157,7 @@ def hours_json(place: dict[str, Any]) -> dict[str, str]:
 def busy(place: dict[str, Any], moment: int) -> float:
     """Return how busy a kitchen is, from 0 to 1.
 
-    It depends on the mealtime and, for each quarter of an hour, on chance.
+    Mealtimes add half; the rest varies every quarter of an hour.
     """
     peak = 0.5 if local(moment, zone(place)).hour in (12, 18, 19) else 0.0
     return peak + share("busy", place["id"], moment // 900) / 2
@@ -168,14 +169,14 @@ def find_place(
 ) -> dict[str, Any]:
     """Return a restaurant or store, or refuse.
 
-    `finder` is the tool that lists places of the kind, the search unless given.
+    `finder` is the tool that lists places of this kind, if it is not the search.
     """
     row = svc.db.get(f"{words.tables}_restaurants", place_id)
     if row is None or row["kind"] != kind:
         code = f"{words.shop if kind == 'restaurant' else 'STORE'}_NOT_FOUND"
         noun = {"grocery": "grocery store", "add_on": "add-on store"}.get(kind, kind)
-        message = f"There is no {noun} {place_id!r}."
-        svc.fail(code, message, f"Take its id from {finder or words.search}.", id=place_id)
+        message = f"There is no {noun} with the ID {place_id!r}."
+        svc.fail(code, message, f"Use an ID from {finder or words.search}.", id=place_id)
     return row
 
 
@@ -192,7 +193,7 @@ def distance(place: dict[str, Any], address: dict[str, Any] | None) -> float | N
 
 
 def default_address(svc: Service, words: Words) -> dict[str, Any] | None:
-    """Return the default address, if any is saved."""
+    """Return the default address, if any address is saved."""
     return next((a for a in rules.addresses(svc, words) if a["is_default"]), None)
 
 
@@ -205,9 +206,9 @@ def nearby(
     open_only: bool,
     address: dict[str, Any] | None,
 ) -> list[dict[str, Any]]:
-    """Return places within 25 miles of an address, with `miles`: best match first.
+    """Return places within 25 miles of an address, with `miles`.
 
-    Where no words are given, the nearest come first.
+    They are ordered by match or, without a query, by distance.
     """
     places = svc.db.rows(f"{words.tables}_restaurants", "kind=?", kind, order="id")
     if category is not None:
@@ -228,10 +229,10 @@ def nearby(
 
 
 def _ranks(svc: Service, words: Words, query: str) -> dict[str, int]:
-    """Return the ranks of the places whose own text or menu holds every word, by their ids.
+    """Return the ranks, by id, of the places whose own text or menu has every word of a query.
 
-    Places that hold all words in their own text come first. Words that say nothing (`FILLERS`)
-    and signs such as & do not count.
+    Places with all words in their own text come first. Words in `FILLERS` and signs such as & are
+    ignored.
     """
     terms = _terms(query)
     restaurants = f"{words.tables}_restaurants"
@@ -247,14 +248,14 @@ def _ranks(svc: Service, words: Words, query: str) -> dict[str, int]:
 
 
 def _terms(query: str) -> list[str]:
-    """Return the words and quoted phrases of a query that say something."""
+    """Return the words and quoted phrases of a query that carry meaning."""
     terms = re.findall(r'"[^"]+"|\S+', query)
     terms = [term for term in terms if re.search(r"\w", term)]
     return [term for term in terms if term.lower() not in FILLERS]
 
 
 def place_json(svc: Service, place: dict[str, Any], key: str) -> dict[str, Any]:
-    """Return a place for the agent; `key` is the name of its id."""
+    """Return a place as the agent sees it; `key` is the name of its id."""
     return {
         key: place["id"],
         "name": place["name"],
@@ -269,7 +270,7 @@ def place_json(svc: Service, place: dict[str, Any], key: str) -> dict[str, Any]:
 
 
 def detail_json(svc: Service, place: dict[str, Any]) -> dict[str, Any]:
-    """Return what a place's own page adds: phone, hours, when it opens or closes, minimum, reach."""
+    """Return what only a place's own page shows: phone, hours, minimum order and radius."""
     span = span_at(place, svc.now)
     opens = opens_next(place, svc.now)
     return {
@@ -287,7 +288,7 @@ def detail_json(svc: Service, place: dict[str, Any]) -> dict[str, Any]:
 def available(item: dict[str, Any], moment: int) -> bool:
     """Return whether an item can be ordered at a moment.
 
-    A scarce one is sold out now and then for an hour and a half.
+    Now and then, a scarce item is sold out for an hour and a half.
     """
     for gone in (item["removed_at"], item["out_since"]):
         if gone is not None and gone <= iso(moment):
@@ -296,7 +297,7 @@ def available(item: dict[str, Any], moment: int) -> bool:
 
 
 def items_of(svc: Service, words: Words, place_id: str) -> list[dict[str, Any]]:
-    """Return the items that a place sells, sold out or not, in the order of its menu."""
+    """Return the items that a place sells, sold out or not, in menu order."""
     on_menu = "restaurant_id=? AND removed_at IS NULL"
     return svc.db.rows(f"{words.tables}_items", on_menu, place_id, order="rowid")
 
@@ -304,12 +305,12 @@ def items_of(svc: Service, words: Words, place_id: str) -> list[dict[str, Any]]:
 def find_item(
     svc: Service, words: Words, item_id: str, place_id: str | None = None
 ) -> dict[str, Any]:
-    """Return an item (of a place), or refuse."""
+    """Return an item (of a place, if one is given), or refuse."""
     row = svc.db.get(f"{words.tables}_items", item_id)
     if row is None or place_id not in (None, row["restaurant_id"]):
         where = "" if place_id is None else " at this place"
-        message = f"There is no item {item_id!r}{where}."
-        svc.fail("ITEM_NOT_FOUND", message, f"Take item ids from {words.menu}.", item_id=item_id)
+        message = f"There is no item with the ID {item_id!r}{where}."
+        svc.fail("ITEM_NOT_FOUND", message, f"Use an item_id from {words.menu}.", item_id=item_id)
     return row
 
 
@@ -320,7 +321,7 @@ def groups(svc: Service, words: Words, item: dict[str, Any]) -> list[dict[str, A
 
 
 def item_json(svc: Service, words: Words, item: dict[str, Any]) -> dict[str, Any]:
-    """Return an item of a menu for the agent, with its options and price differences in dollars."""
+    """Return a menu item as the agent sees it, with its options and their prices in dollars."""
     return {
         "item_id": item["id"],
         "name": item["name"],
@@ -346,7 +347,7 @@ def _group_json(group: dict[str, Any]) -> dict[str, Any]:
 
 
 def goods_json(svc: Service, item: dict[str, Any]) -> dict[str, Any]:
-    """Return an item of a store for the agent."""
+    """Return an item of a store as the agent sees it."""
     return {
         "item_id": item["id"],
         "name": item["name"],
@@ -358,9 +359,9 @@ def goods_json(svc: Service, item: dict[str, Any]) -> dict[str, Any]:
 
 
 def chosen(svc: Service, words: Words, item: dict[str, Any], picked: list[str]) -> int:
-    """Return the cents that the picked options add to an item's price.
+    """Return the cents that the chosen options add to an item's price.
 
-    Options that the item does not have, or that do not fit its groups, are refused.
+    Options that the item does not have, or that break the rules of its groups, are refused.
     """
     left = list(picked)
     extra = 0
@@ -371,17 +372,17 @@ def chosen(svc: Service, words: Words, item: dict[str, Any], picked: list[str]) 
         left = [p for p in left if p not in deltas]
         if group["required"] and not in_group:
             offered = ", ".join(f"{c['name']} ({c['id']})" for c in group["choices"])
-            message = f"{item['name']} needs a choice of {name}."
+            message = f"{item['name']} requires a choice of {name}."
             hint = f"Add one of: {offered}."
             svc.fail("OPTION_REQUIRED", message, hint, item_id=item["id"], option=name)
         if len(in_group) > group["most"] or len(set(in_group)) < len(in_group):
-            message = f"{item['name']} takes at most {group['most']} of {name}, each once."
-            hint = "Leave some out."
+            message = f"{item['name']} allows at most {group['most']} of {name}, each only once."
+            hint = "Remove some of these options."
             svc.fail("TOO_MANY_OPTIONS", message, hint, item_id=item["id"], option=name)
         extra += sum(deltas[p] for p in in_group)
     if left:
         message = f"{item['name']} has no option {left[0]!r}."
-        hint = f"See its options in {words.menu}."
+        hint = f"{words.menu} lists its options."
         svc.fail("OPTION_NOT_FOUND", message, hint, item_id=item["id"], option_id=left[0])
     return extra
 
@@ -389,7 +390,7 @@ def chosen(svc: Service, words: Words, item: dict[str, Any], picked: list[str]) 
 def option_names(
     svc: Service, words: Words, item_id: str, picked: list[str]
 ) -> list[dict[str, Any]]:
-    """Return `{option_id, name}` of options that were picked."""
+    """Return `{option_id, name}` of each chosen option."""
     item = svc.db.get(f"{words.tables}_items", item_id)
     names = {}
     for group in groups(svc, words, item) if item else []:

@@ -1,8 +1,8 @@
-"""An order's life: its stages, what cancelling costs, rating, and how it is shown.
+"""The life of an order: stages, cancellation, rating, and how an order is shown.
 
-An order is placed, confirmed, prepared, fetched by a courier and delivered, or cancelled; once the
-restaurant has confirmed, cancelling costs a fee. The moments of its stages are worked out when it
-is placed, so that its status follows from those moments and the clock.
+An order is placed, confirmed, prepared, picked up by a courier and delivered, or it is cancelled;
+once the restaurant has confirmed it, cancelling costs a fee. The moments of all stages are fixed
+when the order is placed, so that its status follows from those moments and the clock.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ _LINE = (
     "id:str order_id:str item_id:str name:str quantity:int unit_price:int options:list "
     "instructions:str?"
 )
-# The columns of an order's moments, and its state before each of them and after the last.
+# The columns of an order's moments, and below them the states: one before each moment and one after
+# the last.
 STAGES = (
     "starts_at",
     "confirmed_at",
@@ -53,12 +54,12 @@ OrderId = Annotated[str, Field(description="order_id, from the order history.")]
 
 
 def orders_table(extra: str) -> Any:
-    """Return the table of a provider's orders, with columns of its own."""
+    """Return the table of a provider's orders, with that provider's `extra` columns."""
     return rules.Table(f"{_ORDER} {extra}".strip(), index=("placed_at", "offer_id"))
 
 
 def lines_table(extra: str) -> Any:
-    """Return the table of what orders hold, with columns of its own."""
+    """Return the table of the lines of orders, with the provider's `extra` columns."""
     return rules.Table(f"{_LINE} {extra}".strip(), index=("order_id",))
 
 
@@ -75,9 +76,9 @@ class Pace:
 
 
 def pace(place: dict[str, Any], away: float, moment: int) -> Pace:
-    """Return how long an order for a moment takes, `away` miles from the kitchen.
+    """Return the pace of an order for a moment, `away` miles from the kitchen.
 
-    It is the kitchen's time, longer while it is busy, and the drive.
+    It depends on the kitchen's time, which is longer when it is busy, and on the drive.
     """
     confirm = 90 + int(share("confirm", place["id"], moment // 900) * 150)
     prepare = confirm + 60
@@ -95,7 +96,7 @@ def pace(place: dict[str, Any], away: float, moment: int) -> Pace:
 def stages(
     place: dict[str, Any], away: float, moment: int, window: tuple[int, int] | None
 ) -> dict[str, str]:
-    """Return the moments of an order's stages; one for a window is delivered within it."""
+    """Return the moments of an order's stages; an order for a window is delivered within it."""
     steps = pace(place, away, window[0] if window else moment)
     start = moment
     if window is not None:
@@ -120,7 +121,7 @@ def active(row: dict[str, Any], now: str) -> bool:
 
 
 def eta_min(row: dict[str, Any], now: int) -> int | None:
-    """Return the minutes until delivery, none where nothing is to come."""
+    """Return the minutes until delivery, or None if no delivery is to come."""
     if not active(row, iso(now)):
         return None
     seconds = parse_time(row["delivered_at"]) - now
@@ -132,8 +133,9 @@ def find_order(svc: Service, words: Words, order_id: str) -> dict[str, Any]:
     """Return an order, or refuse."""
     row = svc.db.get(f"{words.tables}_orders", order_id)
     if row is None:
-        hint = f"Take an order_id from {words.list_orders}."
-        svc.fail("ORDER_NOT_FOUND", f"There is no order {order_id!r}.", hint, order_id=order_id)
+        message = f"There is no order with the ID {order_id!r}."
+        hint = f"Use an order_id from {words.list_orders}."
+        svc.fail("ORDER_NOT_FOUND", message, hint, order_id=order_id)
     return row
 
 
@@ -143,7 +145,7 @@ def orders(svc: Service, words: Words) -> list[dict[str, Any]]:
 
 
 def lines(svc: Service, words: Words, order_id: str) -> list[dict[str, Any]]:
-    """Return what an order holds."""
+    """Return the lines of an order."""
     return svc.db.rows(f"{words.tables}_lines", "order_id=?", order_id, order="rowid")
 
 
@@ -185,8 +187,8 @@ def submit(
 ) -> dict[str, Any]:
     """Charge a card for a draft, write the order and its lines, and return the order's row.
 
-    `when` are the moments of its stages, where they are not those of an order placed now; `extra`
-    are the provider's own columns.
+    `when` holds the moments of its stages, if they differ from those of an order placed now;
+    `extra` holds the provider's own columns.
     """
     card = rules.usable_card(svc, words, method_id)
     away = catalogue.distance(draft.place, draft.address) or 0.0
@@ -227,10 +229,10 @@ def waiting_at(svc: Service, words: Words, address_id: str) -> list[str]:
 def cancel_fee(
     svc: Service, words: Words, row: dict[str, Any], confirmed: int, preparing: int
 ) -> int | None:
-    """Return what cancelling costs now, in cents, or None if it is too late.
+    """Return the cents that cancelling costs now, or None if it is too late.
 
-    It is free before the restaurant confirms, then the given per cent of the items, but never more
-    than what was charged.
+    It is free until the restaurant confirms; then it costs the given per cent of the items, but
+    never more than was charged.
     """
     state = status(row, svc.time)
     if state in ("scheduled", "placed"):
@@ -243,11 +245,11 @@ def cancel_fee(
 
 
 def cancel(svc: Service, words: Words, row: dict[str, Any], fee: int | None, reason: str) -> None:
-    """Cancel one of the customer's orders for a fee, or refuse where it is too late."""
+    """Cancel one of the customer's orders for a fee, or refuse if it is too late."""
     if fee is None:
         shown = words.statuses[status(row, svc.time)]
         message = f"Order {row['id']} is {shown}."
-        hint = "Orders can be cancelled until the courier has picked them up."
+        hint = "An order can be canceled until the courier picks it up."
         svc.fail("ORDER_NOT_CANCELLABLE", message, hint, order_id=row["id"], status=shown)
     svc.db.update(
         f"{words.tables}_orders",
@@ -260,7 +262,7 @@ def cancel(svc: Service, words: Words, row: dict[str, Any], fee: int | None, rea
 
 
 def cancelled_json(row: dict[str, Any], fee: int, paid: int) -> dict[str, Any]:
-    """Return the reply to a cancellation, from the fee and what was paid in cents."""
+    """Return the reply to a cancellation; `fee` and `paid` are in cents."""
     refunded = dollars(paid - fee)
     return {"order_id": row["id"], "canceled": True, "fee": dollars(fee), "refunded": refunded}
 
@@ -270,22 +272,22 @@ def rate(svc: Service, words: Words, row: dict[str, Any], **given: Any) -> None:
     shown = words.statuses[status(row, svc.time)]
     if status(row, svc.time) != "delivered":
         message = f"Order {row['id']} is {shown}."
-        hint = "Rate it once it is delivered."
+        hint = "You can rate it once it has been delivered."
         svc.fail("ORDER_NOT_DELIVERED", message, hint, order_id=row["id"], status=shown)
     if row["rated_at"] is not None:
-        message = f"Order {row['id']} was rated with {row['rating']}."
+        message = f"You already gave order {row['id']} a rating of {row['rating']}."
         hint = "A rating cannot be changed."
         svc.fail("ALREADY_RATED", message, hint, order_id=row["id"], rating=row["rating"])
     if svc.now - parse_time(row["delivered_at"]) > 30 * 86_400:
         message = f"Order {row['id']} was delivered on {row['delivered_at']}."
-        hint = "Orders can be rated for 30 days."
+        hint = "Orders can be rated within 30 days of delivery."
         svc.fail("RATING_WINDOW_CLOSED", message, hint, order_id=row["id"])
     svc.db.update(f"{words.tables}_orders", row["id"], rated_at=svc.time, **given)
 
 
 # -- for the agent ---------------------------------------------------------------------------------
 def line_json(svc: Service, words: Words, line: dict[str, Any]) -> dict[str, Any]:
-    """Return a line of an order for the agent."""
+    """Return a line of an order as the agent sees it."""
     return {
         "item_id": line["item_id"],
         "name": line["name"],
@@ -297,7 +299,7 @@ def line_json(svc: Service, words: Words, line: dict[str, Any]) -> dict[str, Any
 
 
 def drop_off(svc: Service, words: Words, row: dict[str, Any]) -> dict[str, Any] | None:
-    """Return where an order goes; the address_id only while the address is saved."""
+    """Return the address of an order; its address_id is null once the address was removed."""
     if not row["address_id"]:
         return None
     address = svc.db.get(f"{words.tables}_addresses", row["address_id"])
@@ -308,7 +310,7 @@ def drop_off(svc: Service, words: Words, row: dict[str, Any]) -> dict[str, Any] 
 
 
 def promo_json(svc: Service, words: Words, row: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the promotion that an order used, with what it took off."""
+    """Return the promotion that an order used, with the discount."""
     if row["offer_id"] is None:
         return None
     offer = rules.find_offer(svc, words, row["offer_id"])
@@ -323,7 +325,7 @@ def window_of(row: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def refund_json(row: dict[str, Any], paid: int) -> dict[str, Any] | None:
-    """Return what was refunded for an order, why and when."""
+    """Return what was refunded for an order, with the reason and the moment."""
     if row["cancelled_at"] is not None:
         amount = paid - (row["cancel_fee"] or 0)
         reason = row["cancel_reason"]
@@ -335,7 +337,7 @@ def refund_json(row: dict[str, Any], paid: int) -> dict[str, Any] | None:
 
 
 def timeline(row: dict[str, Any], words: Words, now: str) -> list[dict[str, str]]:
-    """Return the stages that an order has been through, with their moments."""
+    """Return the stages that an order has reached, with their moments."""
     end = row["cancelled_at"] or now
     passed = [
         {"status": words.statuses[state], "at": row[stage]}
@@ -348,5 +350,5 @@ def timeline(row: dict[str, Any], words: Words, now: str) -> list[dict[str, str]
 
 
 def courier_of(row: dict[str, Any], now: str) -> str | None:
-    """Return the courier's name once one was assigned."""
+    """Return the courier's name once one has been assigned."""
     return row["courier"] if row["assigned_at"] <= (row["cancelled_at"] or now) else None

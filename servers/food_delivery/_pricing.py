@@ -1,6 +1,6 @@
-"""What an order costs: fees, tax, promotions and membership, to the cent; windows; and quotes.
+"""What an order costs: fees, tax, promotions and membership, to the cent; windows; quotes.
 
-A quote is not stored. Its token tells when it was made and seals what it was for, so that the same
+A quote is not stored. Its token says when it was made and seals what it was for, so that the same
 order can be priced again as of that moment.
 """
 
@@ -45,13 +45,13 @@ QUOTE_HOLDS = 600
 PER_MILE = 210
 """Seconds that a courier needs for a mile."""
 SLOWEST = 1260
-"""Seconds that an order takes at most in addition to the kitchen's usual time and the drive."""
+"""Seconds that an order takes at most, on top of the kitchen's usual time and the drive."""
 
 Token = Annotated[
     str,
     Field(
         max_length=40,
-        description="quote_token of a quote for exactly this order, less than ten minutes old.",
+        description="quote_token of a quote for exactly this order, no more than ten minutes old.",
     ),
 ]
 
@@ -88,7 +88,7 @@ class Price:
 
     @property
     def total(self) -> int:
-        """What is charged."""
+        """The sum that is charged."""
         return self.subtotal + self.delivery + self.service + self.tax + self.tip - self.discount
 
 
@@ -113,7 +113,7 @@ class Draft:
 
 # -- fees ------------------------------------------------------------------------------------------
 def delivery_fee(tariff: Tariff, place: dict[str, Any], away: float, moment: int) -> int:
-    """Return the delivery fee in cents for a distance in miles; a busy kitchen costs more."""
+    """Return the delivery fee in cents for a distance in miles; it is higher at a busy kitchen."""
     fee = tariff.base + round_cents(max(0.0, away - tariff.miles_free) * tariff.per_mile)
     return fee + (tariff.rush if catalogue.busy(place, moment) > 0.6 else 0)
 
@@ -143,7 +143,7 @@ def price(
     discount: int,
     tip: int,
 ) -> Price:
-    """Return what items of a subtotal cost, ordered for a moment and brought `away` miles."""
+    """Return the price of items with this subtotal, for a moment and a delivery of `away` miles."""
     groceries = place["kind"] == "grocery"
     free_from = tariff.grocery_free_from if groceries else tariff.free_from
     free = member and subtotal >= free_from
@@ -158,7 +158,7 @@ def price(
 
 
 def price_json(price: Price) -> dict[str, Any]:
-    """Return a price for the agent, in dollars."""
+    """Return a price as the agent sees it, in dollars."""
     fees = {
         "delivery": dollars(price.delivery),
         "service": dollars(price.service),
@@ -175,7 +175,7 @@ def price_json(price: Price) -> dict[str, Any]:
 
 # -- windows ---------------------------------------------------------------------------------------
 class Window(NamedTuple):
-    """A span in which an order can be delivered, in epoch seconds."""
+    """A span of time in which an order can be delivered, in epoch seconds."""
 
     id: str
     start: int
@@ -186,10 +186,10 @@ class Window(NamedTuple):
 def windows(
     words: Words, place: dict[str, Any], first: int, last: int, minutes: int, now: int
 ) -> Iterator[Window]:
-    """Yield the delivery windows that lie in opening hours between two moments."""
+    """Yield the delivery windows between two moments that are within opening hours."""
     length = minutes * 60
     prep = place["prep"] * 60
-    # The slowest order at the edge of the place's reach must still arrive before a window ends.
+    # Even the slowest order to the farthest address must arrive before a window ends.
     farthest = round(place["radius"] * PER_MILE)
     soonest = now + prep + max(1200, SLOWEST + farthest - length)
     for start in range(-(-first // length) * length, last, length):
@@ -220,7 +220,7 @@ def find_window(
     days: int,
     moment: int,
 ) -> tuple[int, int]:
-    """Return start and end of a window of the next `days` that is available, or refuse."""
+    """Return the start and end of an available window of the next `days`, or refuse."""
     today = local_day(moment, catalogue.zone(place))
     for n in range(days):
         for window in day_windows(words, place, today + timedelta(days=n), minutes, moment):
@@ -228,17 +228,17 @@ def find_window(
                 continue
             if not window.available:
                 start = iso(window.start)
-                message = f"The window from {start} can no longer be had."
-                hint = f"Choose one that is available from {words.windows}."
+                message = f"The window that starts at {start} is no longer available."
+                hint = f"Choose an available window from {words.windows}."
                 svc.fail(f"{words.slot}_UNAVAILABLE", message, hint, start=start)
             return window.start, window.end
-    message = f"{place['name']} has no delivery window {window_id!r}."
-    hint = f"Take one from {words.windows} for the same place; they change with the clock."
+    message = f"{place['name']} has no delivery window with the ID {window_id!r}."
+    hint = f"Use one from {words.windows} for the same place; windows change over time."
     svc.fail(f"{words.slot}_NOT_FOUND", message, hint, id=window_id)
 
 
 def window_json(window: Window, key: str) -> dict[str, Any]:
-    """Return a window for the agent; `key` is the name of its id."""
+    """Return a window as the agent sees it; `key` is the name of its id."""
     return {
         key: window.id,
         "start_time": iso(window.start),
@@ -251,12 +251,12 @@ def window_json(window: Window, key: str) -> dict[str, Any]:
 def priced(
     svc: Service, words: Words, place: dict[str, Any], items: list[Any], moment: int
 ) -> list[dict[str, Any]]:
-    """Return the lines of an order at today's prices; refuse items that the place does not have."""
+    """Return the lines of an order at current prices; refuse items that are not available."""
     lines = []
     for wanted in items:
         item = catalogue.find_item(svc, words, wanted["item_id"], place["id"])
         if not catalogue.available(item, moment):
-            hint = f"Choose something that is available in {words.menu}."
+            hint = f"Choose an item that is available in {words.menu}."
             svc.fail("ITEM_UNAVAILABLE", f"{item['name']} is sold out.", hint, item_id=item["id"])
         options = wanted.get("selected_options", [])
         line = {
@@ -272,12 +272,12 @@ def priced(
 
 
 def subtotal(lines: list[dict[str, Any]]) -> int:
-    """Return the cents of lines."""
+    """Return the sum of lines in cents."""
     return sum(r["unit_price"] * r["quantity"] for r in lines)
 
 
 def reach(svc: Service, words: Words, place: dict[str, Any], address: dict[str, Any]) -> float:
-    """Return the miles to an address, or refuse where the place does not deliver so far."""
+    """Return the miles to an address, or refuse if the place does not deliver that far."""
     away = catalogue.distance(place, address) or 0.0
     radius = place["radius"]
     if away > radius:
@@ -285,7 +285,7 @@ def reach(svc: Service, words: Words, place: dict[str, Any], address: dict[str, 
             f"{place['name']} delivers up to {radius} miles; "
             f"{address['street']} is {away} miles away."
         )
-        hint = f"Search with {words.search} for one that is nearer, or choose another address."
+        hint = f"Find a closer one with {words.search}, or choose another address."
         svc.fail(
             "OUT_OF_DELIVERY_RANGE",
             message,
@@ -297,11 +297,11 @@ def reach(svc: Service, words: Words, place: dict[str, Any], address: dict[str, 
 
 
 def check_open(svc: Service, words: Words, place: dict[str, Any]) -> None:
-    """Refuse where a place takes no orders now."""
+    """Refuse if a place takes no orders now."""
     if catalogue.closed_for_good(place, svc.now):
         code = f"{words.shop}_PERMANENTLY_CLOSED"
-        message = f"{place['name']} has closed for good."
-        hint = f"Find another with {words.search}."
+        message = f"{place['name']} has closed permanently."
+        hint = f"Find another one with {words.search}."
         svc.fail(code, message, hint, closed_on=place["closed_on"])
     if catalogue.span_at(place, svc.now) is None:
         opens = catalogue.opens_next(place, svc.now)
@@ -328,10 +328,10 @@ def draft(
     away: float | None = None,
     token: str | None = None,
 ) -> Draft:
-    """Return the order that would be placed, or refuse as placing it would be refused.
+    """Return the order that would be placed, or refuse for any reason placing it would be refused.
 
     With a token it is priced as of the moment of that quote. `away` is the distance to charge for
-    where the address is not known.
+    if the address is not known.
     """
     moment = svc.now if token is None else _quoted_at(svc, words, token)
     if window is None or catalogue.closed_for_good(place, svc.now):
@@ -343,10 +343,10 @@ def draft(
     if goods < place["min_order"]:
         minimum = dollars(place["min_order"])
         message = (
-            f"{place['name']} takes orders from ${minimum:.2f}; "
-            f"this one comes to ${dollars(goods):.2f}."
+            f"{place['name']} has a minimum order of ${minimum:.2f}; "
+            f"this order comes to ${dollars(goods):.2f}."
         )
-        hint = "Add items."
+        hint = "Add more items."
         svc.fail("MIN_ORDER_NOT_MET", message, hint, min_order=minimum, subtotal=dollars(goods))
     offer = None
     if offer_id is not None:
@@ -362,8 +362,8 @@ def draft(
         tip=tip,
     )
     wanted = [(r["item_id"], r["quantity"], sorted(r["options"])) for r in lines]
-    # The seal covers the price, so a price that has changed since breaks a quote. It is a digest of
-    # this tuple's repr, names of the fields of `Price` included.
+    # The seal covers the price, so a quote fails if a price has changed since. It is a digest of
+    # the tuple's repr, which includes the field names of `Price`: renaming one changes all tokens.
     sealed = (moment, place["id"], wanted, address and address["id"], window, offer_id, cost)
     made = Draft(
         place=place,
@@ -389,14 +389,14 @@ def _quoted_at(svc: Service, words: Words, token: str) -> int:
     except ValueError:
         moment = -1
     if not 0 <= moment <= svc.now:
-        svc.fail("QUOTE_INVALID", "The quote token is not one of ours.", hint)
+        svc.fail("QUOTE_INVALID", "The quote token is not valid.", hint)
     if svc.now - moment >= QUOTE_HOLDS:
-        svc.fail("QUOTE_EXPIRED", f"The quote was good until {iso(moment + QUOTE_HOLDS)}.", hint)
+        svc.fail("QUOTE_EXPIRED", f"The quote was valid until {iso(moment + QUOTE_HOLDS)}.", hint)
     return moment
 
 
 def quote_json(draft: Draft, seconds: int) -> dict[str, Any]:
-    """Return a quote for the agent; `seconds` are those to the delivery of an order for now."""
+    """Return a quote as the agent sees it; `seconds` is the time until an immediate delivery."""
     scheduled_for = None
     if draft.window is not None:
         start, end = draft.window

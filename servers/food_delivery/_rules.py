@@ -1,7 +1,7 @@
 """What Uber Eats and DoorDash share about an account: addresses, cards, membership, promotions.
 
-The default is the address or card that was last made one; a membership or promotion holds while
-its dates say so.
+The default is the address or card that was made the default last. Whether a membership or
+promotion is active follows from its dates.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from servers.kit.store import Table
 from servers.kit.values import cents, dollars
 
 SHARED = {
-    # Where couriers drive: postal codes with the middle of each.
+    # Where couriers deliver: postal codes, each with its centre.
     "food_delivery_areas": Table("zip:str city:str state:str lat:float lng:float"),
 }
 PROFILE = Table("id:str name:str email:str phone:str")
@@ -28,8 +28,8 @@ ADDRESSES = Table(
 )
 CARDS = Table("id:str brand:str last4:str expires:str name:str added_at:str default_at:str?")
 MEMBERSHIPS = Table("id:str plan:str monthly_price:int since:str ends_at:str?")
-# `discount` is what comes off or, where `percent` is given, the most that may; `saved_at` is when
-# the offer came into the wallet.
+# `discount` is the amount off or, if `percent` is set, the most that it may be; `saved_at` is when
+# the offer was saved to the wallet.
 OFFERS = Table(
     "id:str title:str discount:int percent:int? min_order:int members_only:bool once:bool "
     "restaurant_id:str? starts_at:str expires_at:str saved_at:str?"
@@ -38,22 +38,24 @@ OFFERS = Table(
 AddressId = Annotated[str, Field(description="address_id of a saved delivery address.")]
 MethodId = Annotated[str, Field(description="method_id of a saved card.")]
 OfferId = Annotated[
-    str, Field(description="offer_id of a promotion in the wallet, to be applied to the order.")
+    str, Field(description="offer_id of a promotion in the wallet to apply to the order.")
 ]
-SetDefault = Annotated[bool, Field(description="Make it the default at once.")]
+SetDefault = Annotated[bool, Field(description="Make it the default right away.")]
 Reason = Annotated[
-    str, Field(min_length=1, max_length=300, description="Why the order is cancelled.")
+    str, Field(min_length=1, max_length=300, description="Why the order is being canceled.")
 ]
-Comment = Annotated[str, Field(min_length=1, max_length=1000, description="What to say about it.")]
+Comment = Annotated[
+    str, Field(min_length=1, max_length=1000, description="A comment for the review.")
+]
 Query = Annotated[
     str,
     Field(
         min_length=1,
         max_length=100,
-        description="Words to look for in names, kinds of food and items.",
+        description="Words to search for in names, kinds of food and items.",
     ),
 ]
-OpenOnly = Annotated[bool, Field(description="Only those that take orders right now.")]
+OpenOnly = Annotated[bool, Field(description="Only places that take orders right now.")]
 if TYPE_CHECKING:
     Tip = int
 else:
@@ -69,7 +71,7 @@ else:
 class Words:
     """A provider's names for the common things.
 
-    They are the prefixes of its tables and ids, the nouns of its codes, its statuses, and the tools
+    They are its prefixes of tables and ids, the nouns in its codes, its statuses, and the tools
     that hints point to.
     """
 
@@ -113,9 +115,9 @@ def find_address(svc: Service, words: Words, address_id: str) -> dict[str, Any]:
     """Return a saved address, or refuse."""
     row = svc.db.get(f"{words.tables}_addresses", address_id)
     if row is None or row["removed_at"] is not None:
-        message = f"There is no saved address {address_id!r}."
+        message = f"There is no saved address with the ID {address_id!r}."
         hint = (
-            f"Take an address_id from {words.list_addresses}, "
+            f"Use an address_id from {words.list_addresses}, "
             f"or save the address with {words.add_address}."
         )
         svc.fail("ADDRESS_NOT_FOUND", message, hint, address_id=address_id)
@@ -123,7 +125,7 @@ def find_address(svc: Service, words: Words, address_id: str) -> dict[str, Any]:
 
 
 def address_json(row: dict[str, Any]) -> dict[str, Any]:
-    """Return an address for the agent."""
+    """Return an address as the agent sees it."""
     return {
         "address_id": row["id"],
         "street": row["street"],
@@ -140,24 +142,24 @@ def _plain(street: str) -> str:
 def add_address(
     svc: Service, words: Words, street: str, city: str, state: str, zip_code: str, default: bool
 ) -> dict[str, Any]:
-    """Save an address in a postal code where couriers drive, once, and return its row."""
+    """Save an address that couriers deliver to, if it is not saved yet, and return its row."""
     area = svc.db.get("food_delivery_areas", zip_code[:5])
     if area is None:
-        message = f"ZIP code {zip_code} is outside of the delivery area."
+        message = f"ZIP code {zip_code} is outside the delivery area."
         zip_codes = _zip_codes(svc, city, state)
         if zip_codes:
             hint = f"ZIP codes served in {city}, {state}: {', '.join(zip_codes)}."
         else:
-            hint = f"{city}, {state} is not served."
+            hint = f"There is no delivery in {city}, {state}."
         svc.fail("ADDRESS_NOT_SERVED", message, hint, zip_code=zip_code)
     if (area["city"].lower(), area["state"]) != (city.strip().lower(), state):
-        message = f"ZIP code {zip_code} lies in {area['city']}, {area['state']}."
+        message = f"ZIP code {zip_code} is in {area['city']}, {area['state']}."
         hint = "Correct the city, the state or the ZIP code."
         svc.fail("ADDRESS_NOT_VERIFIED", message, hint, zip_code=zip_code)
     for row in addresses(svc, words):
         if (_plain(row["street"]), row["zip"][:5]) == (_plain(street), zip_code[:5]):
-            message = f"{row['street']} is saved already."
-            hint = "Use the saved address_id."
+            message = f"{row['street']} is already saved."
+            hint = "Use the address_id of the saved address."
             svc.fail("ADDRESS_EXISTS", message, hint, address_id=row["id"])
     east, north = draws("address", _plain(street), zip_code[:5])[:2]
     row = {
@@ -175,21 +177,21 @@ def add_address(
 
 
 def _zip_codes(svc: Service, city: str, state: str) -> list[str]:
-    """Return the postal codes of a city where couriers drive."""
+    """Return the postal codes of a city that couriers deliver to."""
     in_city = "lower(city)=lower(?) AND state=?"
     areas = svc.db.rows("food_delivery_areas", in_city, city, state, order="zip")
     return [area["zip"] for area in areas]
 
 
 def remove_address(svc: Service, words: Words, address_id: str, waiting: list[str]) -> None:
-    """Forget a saved address, unless orders are still on their way to it.
+    """Remove a saved address, unless orders are still on their way to it.
 
-    `waiting` are the ids of such orders.
+    `waiting` lists the ids of such orders.
     """
     find_address(svc, words, address_id)
     if waiting:
-        message = "An order is on its way to this address."
-        hint = "Wait for the delivery or cancel the order first."
+        message = "An order is still on its way to this address."
+        hint = "Wait for the delivery, or cancel the order first."
         svc.fail("ADDRESS_IN_USE", message, hint, address_id=address_id, order_ids=waiting)
     svc.db.update(f"{words.tables}_addresses", address_id, removed_at=svc.time)
 
@@ -197,7 +199,7 @@ def remove_address(svc: Service, words: Words, address_id: str, waiting: list[st
 def make_default(
     svc: Service, words: Words, kind: str, rows: list[dict[str, Any]], chosen: str
 ) -> None:
-    """Make one of the listed rows (of the table `kind`) the default."""
+    """Make one of the given rows (of the table `kind`) the default."""
     row = next(r for r in rows if r["id"] == chosen)
     if not row["is_default"]:
         svc.db.update(f"{words.tables}_{kind}", chosen, default_at=svc.time)
@@ -213,8 +215,8 @@ def find_card(svc: Service, words: Words, method_id: str) -> dict[str, Any]:
     """Return a saved card, or refuse."""
     row = svc.db.get(f"{words.tables}_cards", method_id)
     if row is None:
-        message = f"There is no payment method {method_id!r}."
-        hint = f"Take a method_id from {words.list_cards}."
+        message = f"There is no payment method with the ID {method_id!r}."
+        hint = f"Use a method_id from {words.list_cards}."
         svc.fail("PAYMENT_METHOD_NOT_FOUND", message, hint, method_id=method_id)
     return row
 
@@ -223,10 +225,8 @@ def usable_card(svc: Service, words: Words, method_id: str) -> dict[str, Any]:
     """Return a card that can be charged, or refuse."""
     row = find_card(svc, words, method_id)
     if card_expired(row["expires"], svc.time):
-        hint = (
-            f"Pay with another from {words.list_cards}, or save the new card with {words.add_card}."
-        )
-        message = f"The {row['brand']} card ending in {row['last4']} expired with {row['expires']}."
+        hint = f"Use another card from {words.list_cards}, or save a new one with {words.add_card}."
+        message = f"The {row['brand']} card ending in {row['last4']} expired in {row['expires']}."
         svc.fail("CARD_EXPIRED", message, hint, method_id=method_id)
     return row
 
@@ -234,13 +234,16 @@ def usable_card(svc: Service, words: Words, method_id: str) -> dict[str, Any]:
 def add_card(
     svc: Service, words: Words, brand: str, number: str, expires: str, name: str
 ) -> dict[str, Any]:
-    """Save a card that has not expired, once, and return its row. The number itself is not kept."""
+    """Save a card that is valid and not saved yet, and return its row.
+
+    The full number is not stored.
+    """
     if card_expired(expires, svc.time):
         hint = "Use a card that is still valid."
-        svc.fail("CARD_EXPIRED", f"The card expired with {expires}.", hint, expiration_date=expires)
+        svc.fail("CARD_EXPIRED", f"The card expired in {expires}.", hint, expiration_date=expires)
     for row in cards(svc, words):
         if (row["brand"], row["last4"], row["expires"]) == (brand, number[-4:], expires):
-            message = f"The card ending in {number[-4:]} is saved already."
+            message = f"The card ending in {number[-4:]} is already saved."
             svc.fail("CARD_EXISTS", message, "Use its method_id.", method_id=row["id"])
     row = {
         "id": svc.new_id(words.card),
@@ -261,7 +264,7 @@ def card_ref(svc: Service, words: Words, method_id: str) -> dict[str, Any]:
 
 # -- membership and promotions ---------------------------------------------------------------------
 def holds(memberships: list[dict[str, Any]], moment: str) -> dict[str, Any] | None:
-    """Return the membership that holds at a moment (ISO), if any."""
+    """Return the membership that is active at a moment (ISO), if any."""
     for membership in memberships:
         ends_at = membership["ends_at"]
         if membership["since"] <= moment and (ends_at is None or moment < ends_at):
@@ -270,7 +273,7 @@ def holds(memberships: list[dict[str, Any]], moment: str) -> dict[str, Any] | No
 
 
 def membership(svc: Service, words: Words) -> dict[str, Any] | None:
-    """Return the membership that holds now, if any."""
+    """Return the membership that is active now, if any."""
     return holds(svc.db.rows(f"{words.tables}_memberships", order="since"), svc.time)
 
 
@@ -283,7 +286,7 @@ def off(offer: dict[str, Any] | None, subtotal: int) -> int:
 
 
 def uses(svc: Service, words: Words, offer_id: str) -> int:
-    """Return how many orders that were not cancelled used a promotion."""
+    """Return how many orders used a promotion, not counting cancelled ones."""
     query = f"SELECT count(*) FROM {words.tables}_orders WHERE offer_id=? AND cancelled_at IS NULL"
     return svc.db.sql(query, offer_id)[0][0]
 
@@ -302,7 +305,7 @@ def offer_state(svc: Service, words: Words, row: dict[str, Any]) -> str:
 
 
 def offers(svc: Service, words: Words) -> list[dict[str, Any]]:
-    """Return promotions that are not over or used up, those that end first at the head."""
+    """Return promotions that are not expired or used up, the soonest to expire first."""
     rows = svc.db.rows(f"{words.tables}_offers", "expires_at>?", svc.time, order="expires_at, id")
     return [r for r in rows if offer_state(svc, words, r) != "used"]
 
@@ -312,24 +315,24 @@ def find_offer(svc: Service, words: Words, offer_id: str) -> dict[str, Any]:
     row = svc.db.get(f"{words.tables}_offers", offer_id)
     if row is None:
         code = f"{words.offer}_NOT_FOUND"
-        message = f"There is no promotion {offer_id!r}."
-        svc.fail(code, message, f"Take an offer_id from {words.list_offers}.", offer_id=offer_id)
+        message = f"There is no promotion with the ID {offer_id!r}."
+        svc.fail(code, message, f"Use an offer_id from {words.list_offers}.", offer_id=offer_id)
     return row
 
 
 def usable_offer(
     svc: Service, words: Words, offer_id: str, restaurant_id: str, subtotal: int
 ) -> dict[str, Any]:
-    """Return a promotion that applies to an order, or refuse and say why it does not."""
+    """Return a promotion that applies to an order; otherwise refuse and say why."""
     row = find_offer(svc, words, offer_id)
     promotion = f"The promotion {row['title']!r}"
     state = offer_state(svc, words, row)
-    other = f"Choose another from {words.list_offers}, or order without one."
+    other = f"Choose another one from {words.list_offers}, or order without one."
     if state != "available":
         reasons = {
-            "members_only": f"is for {words.member} members",
-            "used": "was used already",
-            "upcoming": "has not begun",
+            "members_only": f"is only for {words.member} members",
+            "used": "has already been used",
+            "upcoming": "has not started yet",
         }
         code = f"{words.offer}_{state.upper()}"
         message = f"{promotion} {reasons.get(state, 'has expired')}."
@@ -341,34 +344,34 @@ def usable_offer(
     only_at = row["restaurant_id"]
     if only_at not in (None, restaurant_id):
         code = f"{words.offer}_NOT_ELIGIBLE"
-        message = f"{promotion} is for another restaurant."
+        message = f"{promotion} is for a different restaurant."
         svc.fail(code, message, other, offer_id=offer_id, restaurant_id=only_at)
     if subtotal < row["min_order"]:
         minimum = dollars(row["min_order"])
-        message = f"{promotion} needs a subtotal of ${minimum:.2f}."
-        hint = "Add items, or order without it."
+        message = f"{promotion} requires a subtotal of ${minimum:.2f}."
+        hint = "Add more items, or order without it."
         svc.fail("MIN_ORDER_NOT_MET", message, hint, min_order=minimum, subtotal=dollars(subtotal))
     return row
 
 
 def save_offer(svc: Service, words: Words, offer_id: str) -> dict[str, Any]:
-    """Put a promotion that is not over into the wallet, if it is not there, and return its row."""
+    """Save a promotion that has not expired to the wallet, if it is not there; return its row."""
     row = find_offer(svc, words, offer_id)
     if svc.time >= row["expires_at"]:
         code = f"{words.offer}_EXPIRED"
         message = f"The promotion {row['title']!r} has expired."
-        svc.fail(code, message, f"Choose another from {words.list_offers}.", offer_id=offer_id)
+        svc.fail(code, message, f"Choose another one from {words.list_offers}.", offer_id=offer_id)
     if row["saved_at"] is None:
         svc.db.update(f"{words.tables}_offers", offer_id, saved_at=svc.time)
     return find_offer(svc, words, offer_id)
 
 
 def change_profile(svc: Service, words: Words, **values: str | None) -> None:
-    """Change the given ones of name, email and phone; refuse if none was given."""
+    """Change name, email or phone, whichever are given; refuse if none is."""
     changes = {k: v for k, v in values.items() if v is not None}
     if not changes:
-        message = "None of name, email and phone was given."
-        svc.fail("NOTHING_TO_UPDATE", message, "Give at least one of them.")
+        message = "No name, email or phone was given."
+        svc.fail("NOTHING_TO_UPDATE", message, "Pass at least one of them.")
     row = svc.db.rows(f"{words.tables}_profile")[0]
     if any(row[k] != v for k, v in changes.items()):
         svc.db.update(f"{words.tables}_profile", row["id"], **changes)

@@ -26,24 +26,32 @@ class SignIn(Service):
 
     @reads()
     def list_sign_ins(self) -> dict[str, Any]:
-        """Return the services that the user has connected, each with `status` active, expired or revoked."""
+        """Return the services that the user has connected, with the `status` of each.
+
+        The status is active, expired or revoked.
+        """
         return {"sign_ins": [_shown(r) for r in self.db.rows("sign_ins", order="service")]}
 
     @writes(example={"service": "venmo"})
     def sign_in(
         self,
         service: Annotated[
-            str, Field(description="Name of the service, as list_sign_ins shows it.")
+            str, Field(description="Name of the service, as shown by list_sign_ins.")
         ],
     ) -> dict[str, Any]:
-        """Sign in to a connected service again, with the credentials that the user keeps. Calls to it work after that."""
+        """Sign in to a connected service again, with the user's stored credentials.
+
+        Calls to that service then work again.
+        """
         row = self.db.get("sign_ins", service)
         if row is None:
             near = did_you_mean(service, [r["service"] for r in self.db.rows("sign_ins")])
-            message = f"No service {service!r} is connected{near}."
-            self.fail("SERVICE_NOT_CONNECTED", message, "See list_sign_ins for what is connected.")
+            message = f"There is no connected service named {service!r}{near}."
+            self.fail(
+                "SERVICE_NOT_CONNECTED", message, "list_sign_ins shows the connected services."
+            )
         if row["revoked"]:
-            hint = "Only the user can grant it again, in the account's settings."
+            hint = "Only the user can grant access again, in the account settings."
             self.fail("ACCESS_REVOKED", f"Access to {row['title']} was revoked.", hint)
         self.db.update("sign_ins", service, signed_in_at=self.time, expired_at=None)
         return _shown({**row, "signed_in_at": self.time, "expired_at": None})

@@ -1,1 +1,1 @@
-"""Ridesharing: Uber and Lyft on one map, with prices, drivers and rules of their own."""
+"""Ridesharing: Uber and Lyft on one map, each with its own prices, drivers and rules."""

@@ -24,7 +24,7 @@ from servers.kit.values import round_cents
 from servers.kit.zones import local
 
 SHARED = {
-    # `market` is per cent of the usual rates.
+    # `market` is the city's price level, in per cent of the usual rates.
     "ridesharing_cities": Table(
         "id:str name:str state:str lat:float lng:float timezone:str market:int"
     ),
@@ -49,8 +49,8 @@ Address = Annotated[
     Field(
         min_length=2,
         max_length=160,
-        description="A saved place's label, a place_id, "
-        "a name or address as the place search knows it.",
+        description="Label of a saved place, a place_id, "
+        "or a name or address that the place search knows.",
     ),
 ]
 
@@ -106,9 +106,9 @@ def city_at(svc: Service, lat: float, lng: float) -> dict[str, Any]:
     )
     away = miles(lat, lng, near["lat"], near["lng"])
     if away > REACH:
-        message = f"There is no service at {lat}, {lng}."
+        message = f"Rides are not available at {lat}, {lng}."
         hint = (
-            f"Rides begin within {REACH:.0f} miles of a served city; check latitude and longitude."
+            f"Rides start within {REACH:.0f} miles of a served city; check latitude and longitude."
         )
         svc.fail("OUTSIDE_SERVICE_AREA", message, hint, nearest=f"{near['name']}, {near['state']}")
     return near
@@ -139,9 +139,9 @@ def label(place: dict[str, Any]) -> str:
 
 
 def resolve(svc: Service, saved: Sequence[dict[str, Any]], text: str, finder: str) -> Spot:
-    """Return the one place that a text means, or refuse if none or several fit.
+    """Return the one place that a text refers to; refuse if no place or several places match.
 
-    The text is a saved label, a place_id, a name, an address or `lat, lng`.
+    The text is the label of a saved place, a place_id, a name, an address or `lat, lng`.
     """
     wanted = text.strip().casefold()
     own = [s for s in saved if wanted in (s["label"].casefold(), s["address"].casefold())]
@@ -156,29 +156,29 @@ def resolve(svc: Service, saved: Sequence[dict[str, Any]], text: str, finder: st
         return Spot(label(fitting[0]), fitting[0]["lat"], fitting[0]["lng"])
     if not fitting:
         hint = f"Look the place up with {finder} and pass its address or place_id."
-        svc.fail("ADDRESS_NOT_FOUND", f"No place fits {text!r}.", hint, address=text)
-    message = f"{len(fitting)} places fit {text!r}."
-    hint = f"Pass the place_id of one of them; {finder} shows all."
+        svc.fail("ADDRESS_NOT_FOUND", f"No place matches {text!r}.", hint, address=text)
+    message = f"{len(fitting)} places match {text!r}."
+    hint = f"Pass the place_id of one of them; {finder} lists them all."
     candidates = [{"place_id": p["id"], "address": label(p)} for p in fitting[:5]]
     svc.fail("AMBIGUOUS_ADDRESS", message, hint, address=text, candidates=candidates)
 
 
 def _names(place: dict[str, Any]) -> tuple[str, ...]:
-    """Return every text that means exactly this place, in lower case (the id as it is)."""
+    """Return every text that refers to exactly this place: its id, and its names in lower case."""
     name = place["name"].casefold()
     address = place["address"].casefold()
     return place["id"], name, address, label(place).casefold()
 
 
 def places(svc: Service, query: str) -> list[dict[str, Any]]:
-    """Return known places that hold all words, best first; all of them where the text is empty."""
+    """Return known places that match all words, best match first; all places for an empty query."""
     if query.strip():
         return svc.db.search("ridesharing_places", query)
     return svc.db.rows("ridesharing_places", order="rowid")
 
 
 def place_json(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a place for the agent."""
+    """Return a place as the agent sees it."""
     return {"place_id": row["id"]} | {k: row[k] for k in ("name", "kind", "address", "lat", "lng")}
 
 
@@ -192,7 +192,7 @@ def rush(city: dict[str, Any], at: int) -> float:
     """Return how busy the streets are, 0 to 1, from the local hour and day of the week."""
     moment = local(at, zone(city))
     hour = moment.hour + moment.minute / 60
-    # Each peak is its hour, the hours over which it fades, and how high it is.
+    # A peak is the hour it is at, the hours over which it fades, and its height.
     peaks = [(8.0, 1.5, 0.8), (17.5, 2.0, 1.0)] if moment.weekday() < 5 else [(14.0, 4.0, 0.4)]
     if moment.weekday() in (4, 5):
         peaks.append((23.0, 2.5, 0.9))
@@ -200,9 +200,9 @@ def rush(city: dict[str, Any], at: int) -> float:
 
 
 def route(city: dict[str, Any], points: Sequence[Spot], at: int) -> Route:
-    """Return the way through all points at the traffic of a moment's slot.
+    """Return the way through all points in the traffic of a moment's slot.
 
-    Each stop costs two minutes.
+    Each stop takes two minutes.
     """
     slowed = 1 + 0.6 * rush(city, at // SLOT * SLOT)
     driven_minutes = 0.0
@@ -218,7 +218,7 @@ def route(city: dict[str, Any], points: Sequence[Spot], at: int) -> Route:
 
 
 def _speed(leg_miles: float) -> int:
-    """Return the miles an hour on empty streets: a longer leg uses faster roads."""
+    """Return the miles per hour on empty streets: longer legs use faster roads."""
     if leg_miles < 4:
         return 20
     return 28 if leg_miles < 15 else 45
@@ -228,12 +228,12 @@ def reachable(svc: Service, points: Sequence[Spot]) -> None:
     """Refuse a ride that goes nowhere or too far."""
     for a, b in pairwise(points):
         if miles(a.lat, a.lng, b.lat, b.lng) < 0.05:
-            message = "Two points of the ride in a row are the same place."
-            svc.fail("SAME_LOCATION", message, "Give places at least 0.05 miles apart.")
+            message = "Two consecutive points of the ride are the same place."
+            svc.fail("SAME_LOCATION", message, "Choose places at least 0.05 miles apart.")
     total = sum(miles(a.lat, a.lng, b.lat, b.lng) for a, b in pairwise(points))
     if total > LONGEST:
         message = f"The ride would be longer than {LONGEST:.0f} miles."
-        hint = "Check latitude and longitude, or choose a nearer place."
+        hint = "Check latitude and longitude, or choose a place that is closer."
         svc.fail("DISTANCE_EXCEEDED", message, hint, distance_miles=total)
 
 
@@ -259,12 +259,12 @@ def _demand(provider: str, city: dict[str, Any], quarter: int) -> int:
 
 
 def market(city: dict[str, Any]) -> Decimal:
-    """Return how dear rides are in a city: 1 is usual."""
+    """Return a city's price level, where 1 is usual."""
     return Decimal(city["market"]) / 100
 
 
 def fare(mode: Mode, city: dict[str, Any], way: Route, percent: int) -> int:
-    """Return the fare in cents, with demand on all but the booking fee."""
+    """Return the fare in cents; demand raises everything but the booking fee."""
     rates = mode.base + mode.per_mile * Decimal(str(way.miles)) + mode.per_minute * way.minutes
     usual = max(Decimal(mode.minimum), rates) * market(city)
     # Both `way.rate` and demand are per cent; the fare is rounded once, at the end.
@@ -272,7 +272,7 @@ def fare(mode: Mode, city: dict[str, Any], way: Route, percent: int) -> int:
 
 
 def wait(provider: str, mode: Mode, city: dict[str, Any], at: int) -> int:
-    """Return the minutes until a driver would be there."""
+    """Return the minutes until a driver could be there."""
     luck = share("wait", provider, mode.id, city["name"], city["state"], at // SLOT)
     return 2 + mode.wait + int(7 * luck)
 

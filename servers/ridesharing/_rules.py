@@ -1,4 +1,4 @@
-"""The account and the offers of Uber and Lyft: tables, wallets, saved places and promotions."""
+"""What Uber and Lyft share about an account: tables, wallets, saved places and promotions."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ DRIVERS = Table(
     "city_id:str",
     index=("city_id",),
 )
-# An offer takes off `percent` or `amount`, at most `most`; `first` is the number of first rides (in
-# its `modes`, where it names some) that it is for.
+# An offer takes `percent` or `amount` off, at most `most`. If `first` is set, the offer is only for
+# that many first rides (of its `modes`, if it names any).
 OFFERS = Table(
     "id:str code:str title:str percent:int? amount:int? most:int? minimum:int first:int? "
     "modes:list starts_at:str expires_at:str applied_at:str?"
@@ -48,7 +48,7 @@ PaymentId = Annotated[
     str,
     Field(
         description="payment_method_id from the list of payment methods; "
-        "the default one when left out."
+        "omit it to use the default one."
     ),
 ]
 Stars = Annotated[int, Field(ge=1, le=5, description="Stars from 1 (worst) to 5 (best).")]
@@ -74,12 +74,12 @@ def profile(svc: Service, words: Words) -> dict[str, Any]:
 
 
 def saved(svc: Service, words: Words) -> list[dict[str, Any]]:
-    """Return the rows of saved places, in the order in which they were saved."""
+    """Return the rows of saved places, in the order they were saved."""
     return svc.db.rows(f"{words.name}_saved_places", order="saved_at, rowid")
 
 
 def spot(svc: Service, words: Words, text: str) -> Spot:
-    """Return the one place that a text means, or refuse."""
+    """Return the one place that a text refers to, or refuse."""
     return roads.resolve(svc, saved(svc, words), text, words.find)
 
 
@@ -89,25 +89,25 @@ def wallet(svc: Service, words: Words) -> list[dict[str, Any]]:
 
 
 def payer(svc: Service, words: Words, card_id: str | None) -> dict[str, Any]:
-    """Return the named payment method, or the default one, if it can be charged; else refuse."""
+    """Return the named payment method, or the default one; refuse one that cannot be charged."""
     cards = wallet(svc, words)
     if card_id is None:
         chosen = cards[0]
     else:
         chosen = next((c for c in cards if c["id"] == card_id), None)
     if chosen is None:
-        message = f"There is no payment method {card_id!r}."
-        hint = f"Take a payment_method_id from {words.payments}."
+        message = f"There is no payment method with the ID {card_id!r}."
+        hint = f"Use a payment_method_id from {words.payments}."
         svc.fail("PAYMENT_METHOD_NOT_FOUND", message, hint, payment_method_id=card_id)
     if card_expired(chosen["expires"], svc.time):
         message = f"{chosen['name']} (…{chosen['last4']}) expired in {chosen['expires']}."
-        hint = f"Choose another one from {words.payments}."
+        hint = f"Choose another payment method from {words.payments}."
         svc.fail("PAYMENT_METHOD_EXPIRED", message, hint, payment_method_id=chosen["id"])
     return chosen
 
 
 def card_json(svc: Service, card: dict[str, Any]) -> dict[str, Any]:
-    """Return a payment method for the agent."""
+    """Return a payment method as the agent sees it."""
     return {
         "payment_method_id": card["id"],
         "type": card["kind"],
@@ -120,14 +120,14 @@ def card_json(svc: Service, card: dict[str, Any]) -> dict[str, Any]:
 
 
 def card_ref(svc: Service, words: Words, card_id: str) -> dict[str, Any]:
-    """Return `{payment_method_id, name, last4}` of what pays or paid a ride."""
+    """Return `{payment_method_id, name, last4}` of the payment method of a ride."""
     card = svc.db.get(f"{words.name}_wallet", card_id) or {}
     return {"payment_method_id": card_id, "name": card["name"], "last4": card["last4"]}
 
 
 # -- promotions ------------------------------------------------------------------------------------
 def used_by(svc: Service, words: Words, offer_id: str) -> dict[str, Any] | None:
-    """Return the ride that an offer went to, unless that ride was cancelled."""
+    """Return the ride that used an offer, unless that ride was cancelled."""
     rows = svc.db.rows(
         f"{words.name}_rides", "offer_id=? AND cancelled_at IS NULL", offer_id, limit=1
     )
@@ -137,7 +137,7 @@ def used_by(svc: Service, words: Words, offer_id: str) -> dict[str, Any] | None:
 def offer_state(svc: Service, words: Words, offer: dict[str, Any]) -> str:
     """Return used, expired, upcoming, ineligible, applied or available.
 
-    An offer for first rides is ineligible once those have been taken.
+    An offer for first rides is ineligible once the rider has taken that many.
     """
     if used_by(svc, words, offer["id"]):
         return "used"
@@ -151,7 +151,7 @@ def offer_state(svc: Service, words: Words, offer: dict[str, Any]) -> str:
 
 
 def taken(svc: Service, words: Words, offer: dict[str, Any]) -> int:
-    """Return how many completed rides count against an offer for first rides."""
+    """Return how many completed rides count towards the limit of an offer for first rides."""
     rides = svc.db.rows(f"{words.name}_rides", "cancelled_at IS NULL AND ends_at<=?", svc.time)
     if not offer["modes"]:
         return len(rides)
@@ -159,24 +159,21 @@ def taken(svc: Service, words: Words, offer: dict[str, Any]) -> int:
 
 
 def apply_offer(svc: Service, words: Words, offer_id: str) -> dict[str, Any]:
-    """Make an offer the one that the next fitting ride uses, and return its row.
-
-    It replaces any other that was applied.
-    """
+    """Apply an offer to the next eligible ride, in place of any other, and return its row."""
     table = f"{words.name}_offers"
     offer = svc.db.get(table, offer_id)
     if offer is None:
-        message = f"There is no offer {offer_id!r}."
-        hint = f"Take an offer_id from {words.offers}."
+        message = f"There is no offer with the ID {offer_id!r}."
+        hint = f"Use an offer_id from {words.offers}."
         svc.fail("OFFER_NOT_FOUND", message, hint, offer_id=offer_id)
     state = offer_state(svc, words, offer)
     if state in ("used", "expired", "upcoming"):
         code = "OFFER_NOT_STARTED" if state == "upcoming" else f"OFFER_{state.upper()}"
-        hint = f"{words.offers} shows what can be used now."
+        hint = f"{words.offers} shows which offers can be used now."
         span = {"starts_at": offer["starts_at"], "expires_at": offer["expires_at"]}
         svc.fail(code, f"{offer['code']} is {state}.", hint, **span)
     if state == "ineligible":
-        message = f"{offer['code']} is for the first {offer['first']} rides of its types."
+        message = f"{offer['code']} is only for the first {offer['first']} rides of its ride types."
         hint = f"{words.offers} shows other offers."
         rides = taken(svc, words, offer)
         svc.fail("OFFER_NOT_ELIGIBLE", message, hint, rides_taken=rides, ride_types=offer["modes"])
@@ -188,7 +185,7 @@ def apply_offer(svc: Service, words: Words, offer_id: str) -> dict[str, Any]:
 
 
 def applied(svc: Service, words: Words) -> dict[str, Any] | None:
-    """Return the offer that waits for the next fitting ride."""
+    """Return the offer that is applied to the next eligible ride, if there is one."""
     rows = svc.db.rows(
         f"{words.name}_offers", "applied_at IS NOT NULL", order="applied_at DESC, rowid"
     )
@@ -196,7 +193,7 @@ def applied(svc: Service, words: Words) -> dict[str, Any] | None:
 
 
 def fits(offer: dict[str, Any], mode: Mode, fare: int) -> bool:
-    """Return whether an offer takes something off a ride of this mode and fare."""
+    """Return whether an offer can be used for a ride of this mode and fare."""
     return fare >= offer["minimum"] and (not offer["modes"] or mode.id in offer["modes"])
 
 
@@ -213,7 +210,7 @@ def off(offer: dict[str, Any] | None, fare: int) -> int:
 
 
 def terms(offer: dict[str, Any]) -> dict[str, Any]:
-    """Return what an offer gives and asks for, in dollars and per cent."""
+    """Return the terms of an offer, in dollars and per cent."""
     return {
         "percent_off": offer["percent"],
         "amount_off": None if offer["amount"] is None else dollars(offer["amount"]),

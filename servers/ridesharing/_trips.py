@@ -1,6 +1,6 @@
-"""The rides of Uber and Lyft: how one runs, what cancelling costs, its receipt, and quotes.
+"""The rides of Uber and Lyft: how a ride proceeds, cancellation fees, receipts and quotes.
 
-A ride's status is never stored: it follows from the moments in its row and from the current time.
+A ride's status is never stored: it follows from the moments in its row and the current time.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ RIDE = (
     "cancelled_at:str? cancelled_by:str? cancel_fee:int "
     "rating:int? rated_at:str? tip:int tipped_at:str? "
 )
-"""Columns of a ride: `fare` is the fare agreed on, `wait` the minutes promised.
+"""Columns of a ride: `fare` is the agreed fare, `wait` the promised minutes to the pickup.
 
-The moments from `matched_at` to `ends_at` are written with the request: they are what happens
-unless somebody cancels, so a status follows from the row and the time alone.
+The moments from `matched_at` to `ends_at` are fixed at the time of the request. They come true
+unless somebody cancels, so a status follows from the row and the current time alone.
 """
 MINUTE = 60
 DAY = 86_400
 FREE_CANCEL = 2 * MINUTE
-"""Seconds after the match in which a rider cancels for nothing."""
+"""Seconds after the match in which cancelling is free."""
 LATE = 5 * MINUTE
-"""Seconds by which a driver must be late for the rider to cancel for nothing."""
+"""Seconds by which a driver must be late before cancelling is free."""
 DISPATCH = 15 * MINUTE
 """Seconds before the pickup at which a scheduled ride gets its driver."""
 AFTERWARDS = 30 * DAY
 """Seconds after a ride in which it can be rated and the driver tipped."""
 SOONEST = 30 * MINUTE
-"""Seconds ahead from which a ride can be scheduled."""
+"""Seconds ahead that a scheduled ride must be, at least."""
 LATEST = 90 * DAY
-"""Seconds ahead until which a ride can be scheduled."""
+"""Seconds ahead that a scheduled ride may be, at most."""
 Phase = Literal["scheduled", "matching", "en_route", "arrived", "riding", "done", "cancelled"]
 
 
@@ -53,10 +53,11 @@ Phase = Literal["scheduled", "matching", "en_route", "arrived", "riding", "done"
 def timetable(
     key: str, asked: int, wait: int, minutes: int, scheduled: int | None = None
 ) -> dict[str, str | None]:
-    """Return the moments of a ride, as columns, from when it was requested and what was promised.
+    """Return the moments of a ride as columns.
 
-    `asked` and `scheduled` are seconds, `wait` and `minutes` the promised minutes to the pickup and
-    of the ride. One driver in eight is late.
+    `asked` is when the ride was requested and `scheduled` when its pickup is due, in seconds;
+    `wait` and `minutes` are the promised minutes to the pickup and of the ride. One driver in eight
+    is late.
     """
     delay = int(share("late", key) * 8 * 60) if share("is late", key) < 0.125 else 0
     if scheduled is None:
@@ -77,7 +78,7 @@ def timetable(
 
 
 def phase(row: dict[str, Any], now: str) -> Phase:
-    """Return where a ride, or a courier's drive, stands."""
+    """Return the phase that a ride, or a courier's drive, is in."""
     if row["cancelled_at"] is not None:
         return "cancelled"
     if now < row["matched_at"]:
@@ -90,19 +91,19 @@ def phase(row: dict[str, Any], now: str) -> Phase:
 
 
 def has_driver(row: dict[str, Any], now: str) -> bool:
-    """Return whether a driver took the ride, even if it was cancelled later."""
+    """Return whether a driver accepted the ride, even if it was cancelled later."""
     return row["matched_at"] <= (row["cancelled_at"] or now)
 
 
 def minutes(seconds: int) -> int:
-    """Return seconds as minutes that have begun, none for what is past."""
+    """Return seconds as minutes, rounded up; 0 for the past."""
     return max(0, -(-seconds // MINUTE))
 
 
 def minutes_to(svc: Service, row: dict[str, Any]) -> int:
     """Return the minutes to the pickup.
 
-    Before the match they are those promised, after it those until the driver arrives.
+    Before the match, these are the promised minutes; after it, those until the driver arrives.
     """
     if svc.time < row["matched_at"] and not row["scheduled_for"]:
         return row["wait"]
@@ -110,7 +111,7 @@ def minutes_to(svc: Service, row: dict[str, Any]) -> int:
 
 
 def late(svc: Service, row: dict[str, Any]) -> bool:
-    """Return whether the driver of a ride should have been there minutes ago."""
+    """Return whether a ride's driver is more than five minutes late."""
     if row["scheduled_for"]:
         promised = parse_time(row["scheduled_for"])
     else:
@@ -123,14 +124,14 @@ def find_ride(svc: Service, words: Words, ride_id: str) -> dict[str, Any]:
     """Return a ride, or refuse."""
     row = svc.db.get(f"{words.name}_rides", ride_id)
     if row is None:
-        message = f"There is no ride {ride_id!r}."
-        hint = f"Take a ride_id from {words.rides}."
+        message = f"There is no ride with the ID {ride_id!r}."
+        hint = f"Use a ride_id from {words.rides}."
         svc.fail(words.ride_missing, message, hint, ride_id=ride_id)
     return row
 
 
 def underway(svc: Service, words: Words) -> list[dict[str, Any]]:
-    """Return rides that are looking for a driver or have one and are not over."""
+    """Return the rides that are waiting for a driver or have one and are not over."""
     unfinished = "cancelled_at IS NULL AND ends_at>?"
     order = "requested_at, rowid"
     rides = svc.db.rows(f"{words.name}_rides", unfinished, svc.time, order=order)
@@ -138,43 +139,43 @@ def underway(svc: Service, words: Words) -> list[dict[str, Any]]:
 
 
 def finished(svc: Service, words: Words, ride_id: str, what: str) -> dict[str, Any]:
-    """Return a completed ride of the last 30 days, to rate it or tip its driver; else refuse.
+    """Return a completed ride of the last 30 days to rate or tip; refuse any other.
 
     `what` is "rated" or "tipped".
     """
     row = find_ride(svc, words, ride_id)
     if phase(row, svc.time) != "done":
-        where = "was cancelled" if row["cancelled_at"] else "is not over yet"
+        where = "was canceled" if row["cancelled_at"] else "is not over yet"
         hint = f"Only a completed ride can be {what}."
         svc.fail("RIDE_NOT_COMPLETED", f"Ride {ride_id} {where}.", hint, ride_id=ride_id)
     if svc.now - parse_time(row["ends_at"]) > AFTERWARDS:
         code = "RATING_WINDOW_CLOSED" if what == "rated" else "TIP_WINDOW_CLOSED"
         message = f"Ride {ride_id} ended {row['ends_at']}, more than 30 days ago."
-        svc.fail(code, message, f"{words.rides} shows recent rides.")
+        svc.fail(code, message, f"{words.rides} lists recent rides.")
     return row
 
 
 def scheduled_moment(svc: Service, words: Words, moment: str) -> int:
-    """Return the moment of a scheduled pickup, 30 minutes to 90 days ahead; else refuse."""
+    """Return the moment of a scheduled pickup; refuse one not 30 minutes to 90 days ahead."""
     at = parse_time(moment)
     if not svc.now + SOONEST <= at <= svc.now + LATEST:
-        hint = "Schedule from 30 minutes to 90 days ahead; ask for a ride now if it is sooner."
+        hint = "Schedule 30 minutes to 90 days ahead, or request a ride now if you need it sooner."
         first = iso(svc.now + SOONEST)
         last = iso(svc.now + LATEST)
-        message = f"A pickup at {moment} cannot be scheduled."
+        message = f"A pickup cannot be scheduled for {moment}."
         svc.fail("INVALID_PICKUP_TIME", message, hint, earliest=first, latest=last)
     return at
 
 
 def spots(row: dict[str, Any]) -> tuple[Spot, Spot]:
-    """Return where a ride begins and ends."""
+    """Return the start and the end of a ride."""
     start = Spot(row["pickup"], row["pickup_lat"], row["pickup_lng"])
     end = Spot(row["dropoff"], row["dropoff_lat"], row["dropoff_lng"])
     return start, end
 
 
 def ends(a: Spot, b: Spot) -> dict[str, Any]:
-    """Return the columns that hold where a ride begins and ends."""
+    """Return the columns for the start and the end of a ride."""
     start = {"pickup": a.address, "pickup_lat": a.lat, "pickup_lng": a.lng}
     return start | {"dropoff": b.address, "dropoff_lat": b.lat, "dropoff_lng": b.lng}
 
@@ -200,27 +201,27 @@ def driver_for(
 
 
 def on_shift(driver: dict[str, Any], now: int) -> bool:
-    """Return whether a driver who is not driving the user takes rides in this hour."""
+    """Return whether a driver who is not driving the user is working this hour."""
     return share("shift", driver["id"], now // 3600) < 0.4
 
 
 def occupied(svc: Service, words: Words) -> set[str]:
-    """Return the ids of the drivers of rides under way, who take no other at the same time."""
+    """Return the ids of drivers with a ride under way, who are not given another one."""
     return {r["driver_id"] for r in underway(svc, words)}
 
 
 # -- cancelling ------------------------------------------------------------------------------------
 def cancellable(svc: Service, words: Words, row: dict[str, Any]) -> None:
-    """Refuse to cancel a ride that is over or has begun."""
-    reasons = {"riding": "has begun", "done": "is over", "cancelled": "was cancelled already"}
+    """Refuse to cancel a ride that has begun or is over."""
+    reasons = {"riding": "has begun", "done": "is over", "cancelled": "was already canceled"}
     reason = reasons.get(phase(row, svc.time))
     if reason is not None:
-        hint = "A ride can be cancelled until the driver picks you up."
+        hint = "A ride can be canceled until the driver picks you up."
         svc.fail("RIDE_NOT_CANCELLABLE", f"Ride {row['id']} {reason}.", hint, ride_id=row["id"])
 
 
 def cancel_fee(svc: Service, row: dict[str, Any], fee: int) -> int:
-    """Return the cents that cancelling costs now: the fee, or nothing if it is still free.
+    """Return the cents that cancelling costs now: `fee`, or nothing while it is free.
 
     It is free before the match, within two minutes of it, and when the driver is late.
     """
@@ -231,7 +232,7 @@ def cancel_fee(svc: Service, row: dict[str, Any], fee: int) -> int:
 
 # -- the receipt -----------------------------------------------------------------------------------
 class Receipt(NamedTuple):
-    """What a ride has cost so far, in cents; `adjusted` is below zero when money came back."""
+    """What a ride has cost so far, in cents; a negative `adjusted` is a refund."""
 
     fare: int
     discount: int
@@ -241,12 +242,12 @@ class Receipt(NamedTuple):
 
     @property
     def total(self) -> int:
-        """What was charged in all."""
+        """The sum that was charged."""
         return self.fare - self.discount + self.cancel_fee + self.adjusted + self.tip
 
 
 def charged(svc: Service, words: Words, row: dict[str, Any]) -> Receipt:
-    """Return the receipt of a ride as it is now."""
+    """Return the receipt of a ride as of now."""
     cancelled = bool(row["cancelled_at"])
     return Receipt(
         fare=0 if cancelled else row["fare"],
@@ -265,7 +266,7 @@ def discount(svc: Service, words: Words, row: dict[str, Any]) -> int:
 
 
 def adjustments(svc: Service, words: Words, ride_id: str) -> list[dict[str, Any]]:
-    """Return later corrections of a receipt, oldest first; amounts below zero are refunds."""
+    """Return later corrections of a receipt, oldest first; negative amounts are refunds."""
     return svc.db.rows(
         f"{words.name}_adjustments", "ride_id=? AND at<=?", ride_id, svc.time, order="at, rowid"
     )
@@ -273,14 +274,14 @@ def adjustments(svc: Service, words: Words, ride_id: str) -> list[dict[str, Any]
 
 # -- quotes ----------------------------------------------------------------------------------------
 def quote(words: Words, mode: Mode, points: list[Spot], slot: int) -> str:
-    """Return the token of a price: a digest of provider, route, mode and slot. It is not stored."""
+    """Return the token of a price: a digest of provider, mode, route and slot. It is not stored."""
     route = [(round(p.lat, 5), round(p.lng, 5)) for p in points]
     text = repr((words.name, mode.id, route, slot))
     return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 
 def quoted_at(svc: Service, words: Words, mode: Mode, points: list[Spot], token: str | None) -> int:
-    """Return the moment whose price holds: the quote's, or now without a quote.
+    """Return the moment whose price applies: the quote's, or now if there is no quote.
 
     A quote for another ride, or one that is no longer honoured, is refused.
     """
@@ -290,6 +291,6 @@ def quoted_at(svc: Service, words: Words, mode: Mode, points: list[Spot], token:
     for back in range(roads.HONOURED):
         if quote(words, mode, points, slot - back) == token:
             return (slot - back) * roads.SLOT
-    message = "The quote has expired, or it is for another route or type of ride."
-    hint = f"Get a new one from {words.estimate} for exactly these places."
+    message = "The quote has expired, or it is for another route or ride type."
+    hint = f"Get a new quote from {words.estimate} for exactly these places."
     svc.fail("QUOTE_EXPIRED", message, hint, quote=token)

@@ -30,6 +30,9 @@ class Clock(Service):
             int, Field(ge=1, le=604_800, description="How long to wait, 1 s to 7 days (604800).")
         ],
     ) -> dict[str, Any]:
-        """Wait, then return the new date and time. Use it before retrying something that needs time."""
+        """Wait, then return the new date and time.
+
+        Use it before retrying something that needs time.
+        """
         self.elapsed = seconds
         return {"waited_seconds": seconds, "now": iso(self.now + seconds)}

@@ -1,4 +1,4 @@
-"""DoorDash's tables, its words and fees, and how it shows orders."""
+"""DoorDash's tables, words and fees, and how it shows orders."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ TABLES = {
     "doordash_orders": orders.orders_table("dasher_rating:int? reordered_from:str?"),
     "doordash_lines": orders.lines_table("store_id:str?"),
     "doordash_favorites": Table("restaurant_id:str added_at:str"),
-    # `claims_at` is when the recipient says where to bring it (null: never). The order starts then,
-    # or when the restaurant opens.
+    # `claims_at` is when the recipient claims the gift and says where it should go (null: never).
+    # The order starts then, or when the restaurant opens.
     "doordash_gifts": Table(
         "order_id:str recipient_name:str recipient_phone:str message:str "
         "claims_at:str? claim_by:str"
@@ -79,19 +79,19 @@ TARIFF = Tariff(
     grocery_free_from=3500,
 )
 SLOT_MINUTES = 20
-"""How long a delivery slot is."""
+"""The length of a delivery slot."""
 SLOT_DAYS = 7
-"""Days, today included, for which slots are offered."""
+"""Days for which slots are offered, including today."""
 FEE_CONFIRMED = 25
 """Per cent of the items that cancelling costs once the store has confirmed."""
 FEE_PREPARING = 60
-"""Per cent of the items that cancelling costs once the store prepares the order."""
+"""Per cent of the items that cancelling costs once the store is preparing the order."""
 BENEFITS = (
     "No delivery fee from $12",
     "Service fee of 5 % instead of 15 %",
     "Promotions for members only",
 )
-TOLD = {
+STAGE_TEXTS = {
     "scheduled": "We will send this order to the store in time for your slot.",
     "placed": "Order received; waiting for the store.",
     "confirmed": "The store has accepted your order.",
@@ -106,7 +106,7 @@ TOLD = {
 
 
 def gift_of(svc: Service, row: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the gift that an order is, if it is one."""
+    """Return the gift of an order, if the order is one."""
     return svc.db.get("doordash_gifts", row["id"])
 
 
@@ -129,7 +129,7 @@ def status(svc: Service, row: dict[str, Any]) -> str:
 
 
 def cancel_fee(svc: Service, row: dict[str, Any]) -> int | None:
-    """Return what cancelling costs now, in cents; None where it is too late."""
+    """Return the cents that cancelling costs now, or None if it is too late."""
     state = status(svc, row)
     if state == "awaiting_claim":
         return 0
@@ -139,7 +139,7 @@ def cancel_fee(svc: Service, row: dict[str, Any]) -> int | None:
 
 
 def eta(svc: Service, row: dict[str, Any]) -> int | None:
-    """Return the minutes until delivery, where it can be told."""
+    """Return the minutes until delivery, or None if they are not known."""
     if status(svc, row) in ("awaiting_claim", "expired"):
         return None
     return orders.eta_min(row, svc.now)
@@ -151,7 +151,7 @@ def extra_time(store: dict[str, Any], restaurant: dict[str, Any]) -> int:
 
 
 def order_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
-    """Return an order for the agent."""
+    """Return an order as the agent sees it."""
     paid = orders.charged(svc, WORDS, row)
     gift = gift_of(svc, row)
     fee = cancel_fee(svc, row)

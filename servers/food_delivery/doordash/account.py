@@ -29,7 +29,7 @@ from servers.kit.values import Cursor, Limit, dollars, page
 
 
 class Account(Favorites):
-    """Profile, places to deliver to, ways to pay."""
+    """Profile, delivery locations, payments, promotions and DashPass."""
 
     def _location(self, row: dict[str, Any]) -> dict[str, Any]:
         return {**rules.address_json(row), "is_primary": row["is_default"]}
@@ -62,7 +62,11 @@ class Account(Favorites):
 
     @reads()
     def get_dasher_profile(self) -> dict[str, Any]:
-        """Return your own profile as a customer: name, email, phone, locations, payments, promotions to use, DashPass, favorites."""
+        """Return your profile as a customer.
+
+        Returns name, email, phone, saved locations and payments, promotions that can be used now,
+        whether DashPass is active, and favorites.
+        """
         me = self.db.rows("doordash_profile")[0]
         promos = [self._promo(row) for row in rules.offers(self, WORDS)]
         promos = [promo for promo in promos if promo["in_wallet"]]
@@ -81,7 +85,7 @@ class Account(Favorites):
     def update_dasher_profile(
         self, name: PersonName | None = None, email: Email | None = None, phone: Phone | None = None
     ) -> dict[str, Any]:
-        """Change your name, email or phone on DoorDash, at least one of them; the whole profile comes back."""
+        """Change your name, email or phone (at least one of them) and return the whole profile."""
         rules.change_profile(self, WORDS, name=name, email=email, phone=phone)
         return self.get_dasher_profile()
 
@@ -89,7 +93,10 @@ class Account(Favorites):
     def list_delivery_locations(
         self, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return saved delivery locations, oldest first, each with its address_id and whether it is the primary one."""
+        """Return saved delivery locations, oldest first.
+
+        Each has its address_id, street, city, state, zip_code, and whether it is the primary one.
+        """
         return page(rules.addresses(self, WORDS), "locations", limit, cursor, self._location)
 
     @writes(
@@ -108,26 +115,39 @@ class Account(Favorites):
         zip_code: Zip,
         set_as_default: SetDefault = False,
     ) -> dict[str, Any]:
-        """Save a delivery location where Dashers drive. Returns the profile and the `address_id` that it got."""
+        """Save a delivery location within the delivery area.
+
+        Returns the profile and the `address_id` of the new location.
+        """
         row = rules.add_address(self, WORDS, street, city, state, zip_code, set_as_default)
         return self.get_dasher_profile() | {"address_id": row["id"]}
 
     @writes(example={"address_id": seeded("dda", "old_flat")}, destructive=True)
     def remove_delivery_location(self, address_id: AddressId) -> dict[str, Any]:
-        """Delete a delivery location and return the profile; refused while an order is still to arrive there."""
+        """Remove a delivery location and return the profile.
+
+        It is refused while an order is still on its way there.
+        """
         rules.remove_address(self, WORDS, address_id, orders.waiting_at(self, WORDS, address_id))
         return self.get_dasher_profile()
 
     @writes(example={"address_id": seeded("dda", "work")}, idempotent=True)
     def set_primary_delivery_location(self, address_id: AddressId) -> dict[str, Any]:
-        """Make a saved location the primary one, around which stores are searched; returns the profile."""
+        """Make a saved location the primary one and return the profile.
+
+        Stores are searched around the primary location.
+        """
         rules.find_address(self, WORDS, address_id)
         rules.make_default(self, WORDS, "addresses", rules.addresses(self, WORDS), address_id)
         return self.get_dasher_profile()
 
     @reads()
     def list_dash_payments(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
-        """Return saved cards: method_id, type, last4, expiration_date (MM/YYYY), billing_name, is_default, is_expired."""
+        """Return saved cards, oldest first.
+
+        Each has method_id, type, last4, expiration_date (MM/YYYY), billing_name, is_default and
+        is_expired.
+        """
         return page(rules.cards(self, WORDS), "payments", limit, cursor, self._payment)
 
     @writes(
@@ -141,39 +161,47 @@ class Account(Favorites):
     def add_dash_payment(
         self, card_number: CardNumber, expiration_date: Expiry, cvv: Cvv, billing_name: PersonName
     ) -> dict[str, Any]:
-        """Add a card to pay with and return it with its method_id. It becomes the default only by set_primary_dash_payment."""
+        """Add a card and return it with its method_id.
+
+        It does not become the default; use set_primary_dash_payment for that.
+        """
         brand = card_brand(card_number)
         row = rules.add_card(self, WORDS, brand, card_number, expiration_date, billing_name)
         return self._payment(row | {"is_default": len(rules.cards(self, WORDS)) == 1})
 
     @writes(example={"method_id": seeded("ddp", "amex")}, idempotent=True)
     def set_primary_dash_payment(self, method_id: MethodId) -> dict[str, Any]:
-        """Charge a saved card by default from now on; returns all cards. A card that has expired cannot be chosen."""
+        """Make a saved card the default one and return all cards. An expired card is refused."""
         rules.usable_card(self, WORDS, method_id)
         rules.make_default(self, WORDS, "cards", rules.cards(self, WORDS), method_id)
         return {"payments": [self._payment(c) for c in rules.cards(self, WORDS)]}
 
     @reads()
     def get_promos(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
-        """Return promotions to be used: offer_id, discount in dollars (a cap where percent_off is given), min_order, rules, dates.
+        """Return promotions that can be used now or later, the soonest to expire first.
 
-        `dashpass` ones are for DashPass members. A promotion works only when it is in_wallet, and one an order.
+        discount is in dollars, a maximum where percent_off is given; min_order is the subtotal
+        required; `dashpass` promotions are for DashPass members. Only a promotion that is in_wallet
+        can be used, and only one per order.
         """
         return page(rules.offers(self, WORDS), "promos", limit, cursor, self._promo)
 
     @reads(example={"offer_id": seeded("ddf", "bundle")})
     def get_promo(self, offer_id: OfferId) -> dict[str, Any]:
-        """Return one promotion whatever its state, also a past one that an old order names."""
+        """Return one promotion in any state, including one that was used for an old order."""
         return self._promo(rules.find_offer(self, WORDS, offer_id))
 
     @writes(example={"offer_id": seeded("ddf", "march")}, idempotent=True)
     def save_promo(self, offer_id: OfferId) -> dict[str, Any]:
-        """Claim a promotion into the wallet so that orders can use it, and return it."""
+        """Save a promotion to the wallet, so that it can be used for an order, and return it."""
         return self._promo(rules.save_offer(self, WORDS, offer_id))
 
     @reads()
     def get_dashpass_status(self) -> dict[str, Any]:
-        """Return whether DashPass is active, since when, until when it is paid, and what it brings; the last one where it has lapsed."""
+        """Return whether DashPass is active, with its plan, dates, monthly price and benefits.
+
+        If it has lapsed, these are the details of the last membership.
+        """
         memberships = self.db.rows("doordash_memberships", "since<=?", self.time, order="since")
         current = rules.holds(memberships, self.time)
         row = current or (memberships[-1] if memberships else None)

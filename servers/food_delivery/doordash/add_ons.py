@@ -1,4 +1,4 @@
-"""DoubleDash: things from a second store near the restaurant, added to an order within minutes."""
+"""DoubleDash: items from a second store near the restaurant, added soon after ordering."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ StoreId = Annotated[
     str, Field(description="store_id of an add-on store, from get_doubledash_stores.")
 ]
 ADD_WITHIN = 600
-"""Seconds after ordering in which things can be added."""
+"""Seconds after ordering in which items can be added."""
 NEAR = 1.5
-"""Miles from the restaurant within which a second store lies."""
+"""Miles from the restaurant within which a second store must be."""
 CORNER = seeded("dds", "belmont_mini_mart")
 DASHED = Setup("place_dash", DASH, "dash")
 
@@ -40,9 +40,9 @@ class AddOns(Service):
     """A second stop for the same Dasher."""
 
     def _stores(self, row: dict[str, Any]) -> list[dict[str, Any]]:
-        """Return add-on stores near an order's restaurant that are open now, with `miles`.
+        """Return add-on stores near an order's restaurant that are open now, each with `miles`.
 
-        The nearest come first.
+        The nearest one comes first.
         """
         place = orders.place_of(self, WORDS, row)
         stores = self.db.rows("doordash_restaurants", "kind='add_on'", order="id")
@@ -52,15 +52,17 @@ class AddOns(Service):
         return sorted(near, key=lambda s: (s["miles"], s["id"]))
 
     def _takes_more(self, row: dict[str, Any]) -> None:
-        """Refuse unless things can still be added to an order."""
+        """Refuse unless items can still be added to an order."""
         state = status(self, row)
         if gift_of(self, row) is not None or row["window_start"] is not None:
-            message = "Gifts and scheduled orders take no add-ons."
-            hint = "DoubleDash goes with orders of place_dash and reorder."
+            message = "Add-ons are not available for gifts and scheduled orders."
+            hint = "DoubleDash works with orders from place_dash and reorder."
             self.fail("DOUBLEDASH_NOT_AVAILABLE", message, hint, order_id=row["id"])
         until = parse_time(row["placed_at"]) + ADD_WITHIN
         if state in ("cancelled", "on_the_way", "delivered") or self.now >= until:
-            message = f"Things could be added until {iso(until)}, before the Dasher picks up."
+            message = (
+                f"Items could be added until {iso(until)}, before the Dasher picks up the order."
+            )
             hint = "Place another order with place_dash."
             self.fail(
                 "DOUBLEDASH_CLOSED",
@@ -75,9 +77,10 @@ class AddOns(Service):
     def get_doubledash_stores(
         self, order_id: OrderId, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return open stores from which an order placed less than ten minutes ago can take more, without another delivery fee.
+        """Return open stores whose items can be added to an order without another delivery fee.
 
-        Each has store_id, name, category and estimated_extra_time in minutes; `until` is when the offer ends.
+        The order must have been placed less than ten minutes ago. Each store has store_id, name,
+        category and estimated_extra_time in minutes; `until` is when the offer ends.
         """
         row = orders.find_order(self, WORDS, order_id)
         self._takes_more(row)
@@ -101,7 +104,10 @@ class AddOns(Service):
     def get_doubledash_catalog(
         self, store_id: StoreId, limit: Limit = 50, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return what an add-on store sells: item_id, name, category, price in dollars, unit, available."""
+        """Return the items of an add-on store.
+
+        Each has item_id, name, category, price in dollars, unit and available.
+        """
         store = catalogue.find_place(self, WORDS, store_id, "add_on", "get_doubledash_stores")
         items = catalogue.items_of(self, WORDS, store["id"])
         return {
@@ -124,7 +130,10 @@ class AddOns(Service):
     def add_doubledash_items(
         self, order_id: OrderId, store_id: StoreId, items: PlainItems
     ) -> dict[str, Any]:
-        """Add things from one second store to an order and return it: service fee and tax grow, the delivery fee does not."""
+        """Add items from one second store to an order, and return the order.
+
+        The service fee and the tax increase; the delivery fee does not.
+        """
         row = orders.find_order(self, WORDS, order_id)
         self._takes_more(row)
         store = catalogue.find_place(self, WORDS, store_id, "add_on", "get_doubledash_stores")
@@ -134,8 +143,8 @@ class AddOns(Service):
             self.fail("STORE_NOT_ELIGIBLE", message, hint, store_id=store_id)
         stores = {line["store_id"] for line in orders.lines(self, WORDS, order_id)} - {None}
         if stores - {store_id}:
-            message = "An order takes one second store."
-            hint = "Take more from the same store."
+            message = "An order can have items from only one second store."
+            hint = "Add more items from the same store instead."
             self.fail("STORE_LIMIT_REACHED", message, hint, order_id=order_id, store_id=min(stores))
         new = pricing.priced(self, WORDS, store, items, self.now)
         lines = [line | {"store_id": store_id} for line in new]
@@ -148,7 +157,7 @@ class AddOns(Service):
             "tax": pricing.tax(place, goods - row["discount"]),
         }
         if not stores:
-            # The detour is made once, whatever is added later.
+            # The Dasher makes the detour only once, whatever is added later.
             detour = extra_time(store, place) * 60
             changes["delivered_at"] = iso(parse_time(row["delivered_at"]) + detour)
         self.db.update("doordash_orders", order_id, **changes)

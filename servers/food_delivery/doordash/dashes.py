@@ -1,4 +1,4 @@
-"""Orders ("dashes"): preview, placing, slots, reorder, following, cancelling, rating."""
+"""Orders ("dashes"): previewing, placing, scheduling, reordering, tracking, cancelling, rating."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from servers.food_delivery._rules import AddressId, Comment, MethodId, OfferId, 
 from servers.food_delivery.doordash._model import (
     SLOT_DAYS,
     SLOT_MINUTES,
+    STAGE_TEXTS,
     TARIFF,
-    TOLD,
     WORDS,
     cancel_fee,
     eta,
@@ -35,7 +35,7 @@ SlotId = Annotated[
 ]
 Twice = Annotated[
     bool,
-    Field(description="Order although the same order was placed within the last five minutes."),
+    Field(description="Place the order even if the same one was placed in the last five minutes."),
 ]
 State = Annotated[
     Literal[
@@ -50,7 +50,7 @@ State = Annotated[
         "awaiting_claim",
         "expired",
     ],
-    Field(description="Only orders in this status."),
+    Field(description="Only orders with this status."),
 ]
 TWICE_WITHIN = 300
 """Seconds within which the same order again is taken for a mistake."""
@@ -70,7 +70,7 @@ DASH = COFFEE | {"payment_method_id": seeded("ddp", "visa"), "tip": 2.5}
 
 
 def _contents(lines: list[dict[str, Any]]) -> list[tuple[str, int, list[str]]]:
-    """Return what an order's lines hold, in an order that does not depend on theirs."""
+    """Return the contents of an order's lines, independent of the order of the lines."""
     return sorted((line["item_id"], line["quantity"], sorted(line["options"])) for line in lines)
 
 
@@ -101,7 +101,7 @@ class Dashes(Service):
         slot_id: str | None = None,
         **terms: Any,
     ) -> Draft:
-        """Return the order that would be placed; `terms` are further ones of `pricing.draft`."""
+        """Return the order that would be placed; `terms` are arguments of `pricing.draft`."""
         place = catalogue.find_place(self, WORDS, restaurant_id)
         if slot_id is not None:
             terms["window"] = pricing.find_window(
@@ -111,13 +111,13 @@ class Dashes(Service):
         return pricing.draft(self, WORDS, TARIFF, place, items, address, **terms)
 
     def _submit(self, draft: Draft, card: str, twice: bool, **extra: Any) -> dict[str, Any]:
-        """Place an order and return its row; unless `twice`, refuse one placed minutes ago."""
+        """Place an order and return its row; unless `twice`, refuse a repeat within minutes."""
         if not twice:
             self._refuse_repeat(draft)
         return orders.submit(self, WORDS, draft, card, **extra)
 
     def _refuse_repeat(self, draft: Draft) -> None:
-        """Refuse an order that equals one of the last minutes."""
+        """Refuse an order that equals one placed within the last minutes."""
         contents = _contents(draft.lines)
         address_id = draft.address["id"] if draft.address else None
         window_start = iso(draft.window[0]) if draft.window else None
@@ -130,13 +130,13 @@ class Dashes(Service):
             if (row["address_id"], row["window_start"]) != (address_id, window_start):
                 continue
             if _contents(self._own_lines(row["id"])) == contents:
-                message = "The same order was placed minutes ago."
-                hint = "See get_dash; pass allow_duplicate if you want it twice."
+                message = "The same order was placed a few minutes ago."
+                hint = "Check it with get_dash; pass allow_duplicate if you want it twice."
                 earlier = {"order_id": row["id"], "placed_at": row["placed_at"]}
                 self.fail("DUPLICATE_ORDER", message, hint, **earlier)
 
     def _own_lines(self, order_id: str) -> list[dict[str, Any]]:
-        """Return the lines of an order without those of its add-on store."""
+        """Return the lines of an order without those from an add-on store."""
         lines = orders.lines(self, WORDS, order_id)
         return [line for line in lines if line["store_id"] is None]
 
@@ -150,9 +150,11 @@ class Dashes(Service):
         slot_id: SlotId | None = None,
         tip: Tip = 0,
     ) -> dict[str, Any]:
-        """Work out what an order would come to, with fees, tax and promotion, and whether it can be placed; nothing is ordered.
+        """Work out what an order would cost, without placing it.
 
-        quote_token in place_dash or place_scheduled_order fixes this price for ten minutes.
+        Returns subtotal, fees, tax, discount, total and estimated time. It is refused if the order
+        would be. Passing quote_token to place_dash or place_scheduled_order locks this price for
+        ten minutes.
         """
         draft = self._draft(
             restaurant_id, items, delivery_address_id, slot_id, tip=tip, offer_id=offer_id
@@ -173,7 +175,10 @@ class Dashes(Service):
         quote_token: Token | None = None,
         allow_duplicate: Twice = False,
     ) -> dict[str, Any]:
-        """Place an order now and charge the card; returns it with its order_id. Only open restaurants within reach take it."""
+        """Place an order now, charge the card, and return the order with its order_id.
+
+        The restaurant must be open and deliver to the address.
+        """
         draft = self._draft(
             restaurant_id, items, delivery_address_id, tip=tip, offer_id=offer_id, token=quote_token
         )
@@ -201,7 +206,10 @@ class Dashes(Service):
         quote_token: Token | None = None,
         allow_duplicate: Twice = False,
     ) -> dict[str, Any]:
-        """Place an order that arrives within a slot, up to a week ahead; charged now, sent to the restaurant shortly before."""
+        """Place an order to be delivered within a slot, up to a week ahead.
+
+        The card is charged now; the order is sent to the restaurant shortly before the slot.
+        """
         draft = self._draft(
             restaurant_id,
             items,
@@ -228,17 +236,18 @@ class Dashes(Service):
         tip: Tip = 0,
         allow_duplicate: Twice = False,
     ) -> dict[str, Any]:
-        """Order again what a past order held, wishes included, from today's menu at today's prices; `price_changes` tells what differs.
+        """Order the contents of a past order again, including special instructions.
 
-        Add-on items are left out. Refused when an item is sold out, off the menu, or its options have changed.
+        Today's menu and prices apply; `price_changes` lists the differences. Add-on items are left
+        out. It is refused if an item is sold out or off the menu, or if its options have changed.
         """
         old = orders.find_order(self, WORDS, order_id)
         place = catalogue.find_place(self, WORDS, old["restaurant_id"])
         old_lines = self._own_lines(order_id)
         gone = [line["name"] for line in old_lines if not self._available(line)]
         if gone:
-            message = f"Not on today's menu: {', '.join(gone)}."
-            hint = "Order the rest with place_dash, from get_store_menu."
+            message = f"No longer available: {', '.join(gone)}."
+            hint = "Order the rest from get_store_menu with place_dash."
             self.fail("ITEMS_UNAVAILABLE", message, hint, order_id=order_id, items=gone)
         items = [
             {
@@ -260,9 +269,9 @@ class Dashes(Service):
 
     @reads(example={"order_id": seeded("ddo", "cafe-again")})
     def get_dash(self, order_id: OrderId) -> dict[str, Any]:
-        """Return an order: status, items, fees, total, promotion, drop_off, slot, estimated_minutes, refund, ratings.
+        """Return an order: status, items, fees, total, promotion, address, refund and ratings.
 
-        cancel_fee is what cancelling costs at this moment; null means that it can no longer be cancelled.
+        cancel_fee is what canceling would cost right now, or null if it is too late to cancel.
         """
         return order_json(self, orders.find_order(self, WORDS, order_id))
 
@@ -270,7 +279,10 @@ class Dashes(Service):
     def get_dash_history(
         self, status: State | None = None, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return past and present orders in short, latest first; totals in dollars, refunds not taken off."""
+        """Return a short summary of past and current orders, newest first.
+
+        Totals are in dollars, before refunds.
+        """
         rows = orders.orders(self, WORDS)
         if status is not None:
             rows = [row for row in rows if self._state(row) == status]
@@ -292,14 +304,18 @@ class Dashes(Service):
 
     @reads(example={"order_id": "${dash.order_id}"}, setup=(Setup("place_dash", DASH, "dash"),))
     def track_dash(self, order_id: OrderId) -> dict[str, Any]:
-        """Return how far an order is: status, current_stage in words, courier_name of the Dasher once found, eta_min, history of stages."""
+        """Return how far along an order is.
+
+        Returns status, current_stage in words, courier_name once a Dasher is assigned, eta_min and
+        the history of stages.
+        """
         row = orders.find_order(self, WORDS, order_id)
         state = status(self, row)
         waits = state in ("awaiting_claim", "expired")
         return {
             "order_id": order_id,
             "status": WORDS.statuses[state],
-            "current_stage": TOLD[state],
+            "current_stage": STAGE_TEXTS[state],
             "courier_name": None if waits else orders.courier_of(row, self.time),
             "eta_min": eta(self, row),
             "history": [] if waits else orders.timeline(row, WORDS, self.time),
@@ -311,14 +327,16 @@ class Dashes(Service):
         destructive=True,
     )
     def cancel_dash(self, order_id: OrderId, reason: Reason) -> dict[str, Any]:
-        """Cancel an order or unclaimed gift. Free before the store accepts; then 25 % of the items, 60 % once it is being prepared.
+        """Cancel an order, or a gift that has not been claimed.
 
-        An order that is on the way cannot be cancelled. Returns fee and refund in dollars.
+        It is free before the store accepts the order; then it costs 25 % of the items, or 60 % once
+        the order is being prepared. An order that is on the way cannot be canceled. Returns fee and
+        refund in dollars.
         """
         row = orders.find_order(self, WORDS, order_id)
         if status(self, row) == "expired":
             message = f"Gift {order_id} has expired."
-            hint = "It was refunded in full already."
+            hint = "It has already been refunded in full."
             self.fail("ORDER_NOT_CANCELLABLE", message, hint, order_id=order_id, status="expired")
         fee = cancel_fee(self, row)
         paid = orders.charged(self, WORDS, row).total
@@ -331,16 +349,19 @@ class Dashes(Service):
         order_id: OrderId,
         rating: Rating,
         dasher_rating: Annotated[
-            int, Field(ge=1, le=5, description="Stars for the Dasher alone, 1 to 5.")
+            int, Field(ge=1, le=5, description="Stars for the Dasher, 1 to 5.")
         ]
         | None = None,
         comment: Comment | None = None,
     ) -> dict[str, Any]:
-        """Rate the store, and apart from it the Dasher, of an order that has arrived; once, within 30 days. Returns the order."""
+        """Rate the store and, separately, the Dasher of a delivered order, and return the order.
+
+        An order can be rated once, within 30 days.
+        """
         row = orders.find_order(self, WORDS, order_id)
         if status(self, row) in ("awaiting_claim", "expired"):
             message = f"Gift {order_id} was not delivered."
-            hint = "A gift can be rated once it was delivered."
+            hint = "A gift can be rated once it has been delivered."
             state = self._state(row)
             self.fail("ORDER_NOT_DELIVERED", message, hint, order_id=order_id, status=state)
         orders.rate(self, WORDS, row, rating=rating, dasher_rating=dasher_rating, comment=comment)

@@ -15,10 +15,10 @@ from servers.kit.values import Cursor, Limit, dollars, page
 
 
 class Favorites(Service):
-    """Restaurants to come back to."""
+    """The customer's favourite restaurants."""
 
     def _store(self, place: dict[str, Any], address: dict[str, Any] | None) -> dict[str, Any]:
-        """Return a store for lists, with the fee and the time for an address within its reach."""
+        """Return a store as lists show it; fee and time are null outside its delivery range."""
         away = catalogue.distance(place, address)
         fee = None
         minutes = None
@@ -34,7 +34,7 @@ class Favorites(Service):
         }
 
     def _favorites(self) -> list[dict[str, Any]]:
-        """Return `{restaurant_id, name}` of every favourite, the latest added first."""
+        """Return `{restaurant_id, name}` of every favourite, the most recently added first."""
         rows = self.db.rows("doordash_favorites", order="added_at DESC, rowid DESC")
         places = [self._place(row) for row in rows]
         return [{"restaurant_id": place["id"], "name": place["name"]} for place in places]
@@ -43,7 +43,10 @@ class Favorites(Service):
     def get_favorite_restaurants(
         self, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return favourite restaurants, the latest added first, each as in search_stores; one that has closed for good is marked so."""
+        """Return favorite restaurants, the most recently added first.
+
+        Each is shown as in search_stores; permanently_closed marks those that have closed.
+        """
         address = catalogue.default_address(self, WORDS)
 
         def shown(favorite: dict[str, Any]) -> dict[str, Any]:
@@ -56,7 +59,7 @@ class Favorites(Service):
 
     @writes(example={"restaurant_id": seeded("ddr", "olive_ash")}, idempotent=True)
     def add_favorite_restaurant(self, restaurant_id: RestaurantId) -> dict[str, Any]:
-        """Mark a restaurant as a favourite and return all favourites; one that is marked stays as it is."""
+        """Add a restaurant to the favorites, if it is not there yet, and return all favorites."""
         place = catalogue.find_place(self, WORDS, restaurant_id)
         if self.db.get("doordash_favorites", place["id"]) is None:
             favorite = {"restaurant_id": place["id"], "added_at": self.time}
@@ -65,10 +68,13 @@ class Favorites(Service):
 
     @writes(example={"restaurant_id": seeded("ddr", "kumo_sushi")}, destructive=True)
     def remove_favorite_restaurant(self, restaurant_id: RestaurantId) -> dict[str, Any]:
-        """Take a restaurant off the favourites and return the rest; one that is not among them is refused."""
+        """Remove a restaurant from the favorites and return the rest.
+
+        It is refused if the restaurant is not a favorite.
+        """
         if self.db.get("doordash_favorites", restaurant_id) is None:
-            message = f"{restaurant_id!r} is not among the favorites."
-            hint = "See get_favorite_restaurants."
+            message = f"{restaurant_id!r} is not one of the favorites."
+            hint = "get_favorite_restaurants lists them."
             self.fail("NOT_A_FAVORITE", message, hint, restaurant_id=restaurant_id)
         self.db.delete("doordash_favorites", restaurant_id)
         return {"favorites": self._favorites()}

@@ -1,4 +1,4 @@
-"""Gifts: paid now, brought to where the recipient says."""
+"""Gifts: paid for now, delivered to wherever the recipient says."""
 
 from __future__ import annotations
 
@@ -20,15 +20,17 @@ from servers.kit.noise import share
 from servers.kit.service import Service, reads, writes
 from servers.kit.values import Cursor, Limit, dollars, iso, page
 
-Message = Annotated[str, Field(min_length=1, max_length=300, description="Words to the recipient.")]
+Message = Annotated[
+    str, Field(min_length=1, max_length=300, description="A message to the recipient.")
+]
 CLAIM_DAYS = 2
 """Days in which a gift can be claimed."""
 GIFT_MILES = 3.0
-"""The distance for which a gift is charged, as nobody knows yet where it goes."""
+"""The distance charged for a gift, as its address is not known when it is paid for."""
 
 
 def claims(phone: str, order_id: str, now: int) -> int | None:
-    """Return when a recipient claims a gift: mostly within 45 minutes, one in eight never."""
+    """Return when a recipient claims a gift: within 45 minutes, or never (one in eight)."""
     luck = share("claim", phone, order_id)
     if luck >= 0.875:
         return None
@@ -57,14 +59,15 @@ class Gifts(Service):
         gift_message: Message,
         payment_method_id: MethodId,
     ) -> dict[str, Any]:
-        """Pay for a gift; the recipient gets a text message and claims it within two days. Returns order_id, total and claim_by.
+        """Pay for a gift order, and return its order_id, total and claim_by.
 
-        Delivery is charged for three miles. What is not claimed is refunded in full.
+        The recipient gets a text message and can claim the gift within two days. Delivery is
+        charged for three miles. An unclaimed gift is refunded in full.
         """
         place = catalogue.find_place(self, WORDS, restaurant_id)
         draft = pricing.draft(self, WORDS, TARIFF, place, items, None, tip=0, away=GIFT_MILES)
         claim_by = self.now + CLAIM_DAYS * 86_400
-        # Until the gift is claimed, its stages lie after the last moment at which it can be.
+        # Until a gift is claimed, its stages are set to after the deadline for claiming it.
         unclaimed = orders.stages(place, GIFT_MILES, claim_by, None)
         row = orders.submit(self, WORDS, draft, payment_method_id, unclaimed)
         claims_at = claims(recipient_phone, row["id"], self.now)
@@ -85,17 +88,21 @@ class Gifts(Service):
 
     @reads(example={"order_id": seeded("ddo", "gift-thanks")})
     def get_gift_order_status(self, order_id: OrderId) -> dict[str, Any]:
-        """Return how a gift fares: claimed or not and when, claim_by, status of its delivery, recipient and message."""
+        """Return the state of a gift.
+
+        Returns whether and when it was claimed, claim_by, the status of its delivery, the recipient
+        and the message.
+        """
         row = orders.find_order(self, WORDS, order_id)
         if gift_of(self, row) is None:
             message = f"Order {order_id} is not a gift."
-            hint = "Take one from list_gift_orders; for your own orders use get_dash."
+            hint = "Use an order_id from list_gift_orders; for your own orders, use get_dash."
             self.fail("NOT_A_GIFT_ORDER", message, hint, order_id=order_id)
         return self._gift(order_id)
 
     @reads()
     def list_gift_orders(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
-        """Return the gifts that you sent, latest first, each as get_gift_order_status tells it."""
+        """Return the gifts you sent, newest first, each as in get_gift_order_status."""
         sent = [r for r in orders.orders(self, WORDS) if gift_of(self, r) is not None]
         return page(sent, "gifts", limit, cursor, lambda r: self._gift(r["id"]))
 

@@ -13,7 +13,7 @@ from servers.kit.service import Codes
 
 
 class DoorDash(Account, Stores, Dashes, Gifts, AddOns):
-    """Meals by Dasher, with gifts and a second stop."""
+    """Meals delivered by Dashers, with gifts and add-ons from a second store."""
 
     name = "doordash"
     title = "DoorDash"

@@ -1,4 +1,4 @@
-"""Stores: search, details, menus, slots."""
+"""Stores: search, details, menus and delivery slots."""
 
 from __future__ import annotations
 
@@ -31,10 +31,11 @@ class Stores(Favorites):
         limit: Limit = 20,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Return restaurants around the primary location (25 miles), the best match first, or the nearest where nothing is looked for.
+        """Return restaurants within 25 miles of the primary location.
 
-        Tells restaurant_id, name, category, rating, address, is_open, permanently_closed, distance_miles, in_range, estimated fee and
-        minutes. Branches of a chain are separate restaurants.
+        The best match comes first or, without a query, the nearest one. Each has restaurant_id,
+        name, category, rating, address, is_open, permanently_closed, distance_miles, in_range and
+        an estimated fee and time. Each branch of a chain is a separate restaurant.
         """
         near = catalogue.default_address(self, WORDS)
         rows = catalogue.nearby(self, WORDS, "restaurant", query, category, open_only, near)
@@ -42,7 +43,11 @@ class Stores(Favorites):
 
     @reads(example={"restaurant_id": CAFE})
     def get_store_details(self, restaurant_id: RestaurantId) -> dict[str, Any]:
-        """Return a restaurant with phone, opening hours in its own time zone, minimum order, reach, and names and prices of its menu."""
+        """Return a restaurant's details.
+
+        They include phone, opening hours in its own time zone, minimum order, delivery radius, and
+        the names and prices on its menu.
+        """
         place = catalogue.find_place(self, WORDS, restaurant_id)
         menu = catalogue.items_of(self, WORDS, restaurant_id)
         return {
@@ -55,9 +60,11 @@ class Stores(Favorites):
     def get_store_menu(
         self, restaurant_id: RestaurantId, limit: Limit = 50, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return the menu in its order: item_id, name, category, price in dollars, diet, options with option_ids, available.
+        """Return a restaurant's menu, in menu order.
 
-        Where an option is required, an order has to name one of its choices.
+        Each item has item_id, name, category, price in dollars, diet, options with their
+        option_ids, and available. If an option is required, an order must include one of its
+        choices.
         """
         place = catalogue.find_place(self, WORDS, restaurant_id)
         items = catalogue.items_of(self, WORDS, place["id"])
@@ -66,7 +73,10 @@ class Stores(Favorites):
 
     @reads(example={"item_id": seeded("ddi", "hazel_hawthorne/latte")})
     def get_store_item(self, item_id: ItemId) -> dict[str, Any]:
-        """Return an item by its id, on whatever menu or add-on catalogue it is or was; `off_menu` ones are no longer sold."""
+        """Return one item by its id, from any current or past menu or add-on catalog.
+
+        `off_menu` is true for an item that is no longer sold.
+        """
         item = catalogue.find_item(self, WORDS, item_id)
         place = self.db.get("doordash_restaurants", item["restaurant_id"]) or {}
         key = "restaurant_id" if place["kind"] == "restaurant" else "store_id"
@@ -84,16 +94,17 @@ class Stores(Favorites):
         limit: Limit = 100,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Return the delivery slots (20 minutes each) of a day, from today to six days ahead, in the restaurant's own calendar.
+        """Return a restaurant's delivery slots of 20 minutes on one day.
 
-        Each has slot_id, start_time, end_time (UTC) and available: false when it is full or too near.
+        The day is today or up to six days ahead, by the restaurant's local calendar. Each slot has
+        slot_id, start_time, end_time (UTC) and available (false if it is full or too soon).
         """
         place = catalogue.find_place(self, WORDS, restaurant_id)
         today = local_day(self.now, catalogue.zone(place))
         day = _day(date)
         if not today <= day < today + timedelta(days=SLOT_DAYS):
             last = today + timedelta(days=SLOT_DAYS - 1)
-            message = f"There are no slots for {date}."
+            message = f"There are no delivery slots for {date}."
             hint = f"Choose a day from {today} to {last}."
             code = "DATE_OUT_OF_RANGE"
             self.fail(code, message, hint, date=date, first=str(today), last=str(last))

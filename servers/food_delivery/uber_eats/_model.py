@@ -1,4 +1,4 @@
-"""Uber Eats' tables, words and fees, how a shopper fills a grocery order, and how orders are shown."""
+"""Uber Eats' tables, words and fees; how shoppers fill grocery orders; how orders are shown."""
 
 from __future__ import annotations
 
@@ -85,22 +85,22 @@ TARIFF = Tariff(
     grocery_free_from=3500,
 )
 WINDOW_MINUTES = 30
-"""How long a delivery window is."""
+"""The length of a delivery window."""
 WINDOW_DAYS = 2
-"""Days, today included, in which the next 24 hours lie."""
+"""Local days, including today, that the next 24 hours can touch."""
 FEE_CONFIRMED = 40
 """Per cent of the items that cancelling costs once the restaurant has confirmed."""
 FEE_PREPARING = 40
 """Per cent of the items that cancelling costs once the order is being prepared."""
 ASKS_FOR = 480
-"""Seconds for which the shopper waits for an answer, unless the bags leave the store earlier."""
+"""Seconds that the shopper waits for an answer, unless the bags leave the store earlier."""
 BENEFITS = (
     "No delivery fee on restaurant orders from $15",
     "No delivery fee on grocery orders from $35",
     "Service fee of 10 % instead of 15 %",
     "Offers for members only",
 )
-TOLD = {
+STAGE_TEXTS = {
     "scheduled": "Your order waits for its delivery window.",
     "placed": "The restaurant is about to confirm your order.",
     "confirmed": "The restaurant has confirmed your order.",
@@ -120,7 +120,7 @@ def any_place(svc: Service, place_id: str) -> dict[str, Any]:
 
 
 def place_ref(place: dict[str, Any]) -> dict[str, Any]:
-    """Return restaurant_id or store_id (the other is null) and the name of a place."""
+    """Return the restaurant_id or store_id (the other is null) and the name of a place."""
     grocery = place["kind"] == "grocery"
     return {
         "restaurant_id": None if grocery else place["id"],
@@ -130,10 +130,10 @@ def place_ref(place: dict[str, Any]) -> dict[str, Any]:
 
 
 # -- how a shopper fills a grocery order -----------------------------------------------------------
-# Nothing of this is stored: what becomes of a line is a function of the shelf at the moment when the
-# shopper comes to it, and of the preference that held then.
+# None of this is stored: the outcome of a line is a function of what is on the shelf when the
+# shopper gets to it, and of the preference set by then.
 class Outcome(NamedTuple):
-    """What became of a line: `change` is what it adds to the price in cents, `item` the substitute.
+    """The outcome of a line: `change` is its effect on the price in cents, `item` the substitute.
 
     `state` is pending, found, asking, refunded or substituted.
     """
@@ -144,14 +144,14 @@ class Outcome(NamedTuple):
 
 
 def is_grocery(svc: Service, row: dict[str, Any]) -> bool:
-    """Return whether an order is one of groceries."""
+    """Return whether an order is a grocery order."""
     return orders.place_of(svc, WORDS, row).get("kind") == "grocery"
 
 
 def picked_at(row: dict[str, Any], place: int, count: int) -> int:
-    """Return when the shopper comes to the line at a place among `count`.
+    """Return when the shopper gets to the line at a place among `count` lines.
 
-    The lines are spread over the time of shopping.
+    The lines are spread evenly over the shopping time.
     """
     first = parse_time(row["preparing_at"])
     last = parse_time(row["picked_up_at"])
@@ -159,7 +159,7 @@ def picked_at(row: dict[str, Any], place: int, count: int) -> int:
 
 
 def preference_for(svc: Service, order_id: str, item_id: str, until: str) -> dict[str, Any] | None:
-    """Return the preference for an item that was set last until a moment (ISO)."""
+    """Return the latest preference for an item that was set by a moment (ISO)."""
     rows = svc.db.rows(
         "uber_eats_substitutions",
         "order_id=? AND item_id=? AND set_at<=?",
@@ -172,9 +172,9 @@ def preference_for(svc: Service, order_id: str, item_id: str, until: str) -> dic
 
 
 def outcome(svc: Service, row: dict[str, Any], line: dict[str, Any], moment: int) -> Outcome:
-    """Return what has become of a line by now; `moment` is when the shopper came to it.
+    """Return the outcome of a line as of now; `moment` is when the shopper gets to it.
 
-    Without a preference, an item that is out is refunded.
+    Without a preference, an item that is out of stock is refunded.
     """
     cancelled_first = row["cancelled_at"] is not None and row["cancelled_at"] < iso(moment)
     if svc.now < moment or cancelled_first:
@@ -205,7 +205,7 @@ def _asks(wish: dict[str, Any] | None) -> bool:
 
 
 def best(svc: Service, wanted: dict[str, Any], moment: int) -> dict[str, Any] | None:
-    """Return the available item of the same section whose price is nearest."""
+    """Return the available item of the same section whose price is closest."""
     shelf = svc.db.rows(
         "uber_eats_items",
         "restaurant_id=? AND section=? AND id<>?",
@@ -218,7 +218,7 @@ def best(svc: Service, wanted: dict[str, Any], moment: int) -> dict[str, Any] | 
 
 
 def outcomes(svc: Service, row: dict[str, Any]) -> list[tuple[dict[str, Any], Outcome | None]]:
-    """Return the lines of an order, each with its outcome; None for meals."""
+    """Return the lines of an order, each with its outcome (None if it is an order of meals)."""
     lines = orders.lines(svc, WORDS, row["id"])
     if not is_grocery(svc, row):
         return [(line, None) for line in lines]
@@ -232,9 +232,9 @@ def outcomes(svc: Service, row: dict[str, Any]) -> list[tuple[dict[str, Any], Ou
 
 
 def adjustment(svc: Service, row: dict[str, Any]) -> int:
-    """Return by how many cents replaced and missing items change what was charged.
+    """Return the cents by which replaced and missing items change what was charged.
 
-    A promotion takes off no more than what is bought.
+    A promotion never takes off more than the items that were bought cost.
     """
     if row["cancelled_at"] is not None:
         return 0
@@ -249,9 +249,9 @@ def adjustment(svc: Service, row: dict[str, Any]) -> int:
 
 # -- for the agent ---------------------------------------------------------------------------------
 def lines_json(svc: Service, row: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the lines of an order for the agent.
+    """Return the lines of an order as the agent sees them.
 
-    Those of groceries tell the preference and what became of them.
+    Lines of groceries include the preference and the outcome.
     """
     shown = []
     for line, result in outcomes(svc, row):
@@ -283,7 +283,7 @@ def _fulfillment_json(
 
 
 def order_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
-    """Return an order for the agent."""
+    """Return an order as the agent sees it."""
     place = orders.place_of(svc, WORDS, row)
     state = orders.status(row, svc.time)
     paid = orders.charged(svc, WORDS, row)
@@ -314,7 +314,7 @@ def order_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
 
 
 def summary_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
-    """Return an order of the history for the agent."""
+    """Return an order as the history shows it."""
     total = orders.charged(svc, WORDS, row).total + adjustment(svc, row)
     return {
         "order_id": row["id"],

@@ -1,4 +1,4 @@
-"""The eater's account: profile, addresses, cards, offers, Uber One."""
+"""The eater's account: profile, addresses, cards, offers and Uber One."""
 
 from __future__ import annotations
 
@@ -28,11 +28,14 @@ from servers.kit.values import Cursor, Limit, dollars, page
 
 
 class Account(Service):
-    """Who orders, where to, and how it is paid."""
+    """Profile, addresses, cards, offers and Uber One."""
 
     @reads()
     def get_eater_profile(self) -> dict[str, Any]:
-        """Return name, email, phone, saved addresses and cards, offers in the wallet that can be used now, and whether Uber One is on."""
+        """Return your profile: name, email, phone, saved addresses and cards, offers, and uber_one.
+
+        The offers are those in the wallet that can be used now.
+        """
         me = self.db.rows("uber_eats_profile")[0]
         saved = [offer for offer in rules.offers(self, WORDS) if offer["saved_at"]]
         usable = [o for o in saved if rules.offer_state(self, WORDS, o) == "available"]
@@ -50,7 +53,7 @@ class Account(Service):
     def update_profile(
         self, name: PersonName | None = None, email: Email | None = None, phone: Phone | None = None
     ) -> dict[str, Any]:
-        """Change name, email or phone of the account (at least one) and return the profile."""
+        """Change your name, email or phone (at least one of them) and return the profile."""
         rules.change_profile(self, WORDS, name=name, email=email, phone=phone)
         return self.get_eater_profile()
 
@@ -62,7 +65,10 @@ class Account(Service):
     def list_delivery_addresses(
         self, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return saved addresses, oldest first: address_id, street, city, state, zip_code, is_default."""
+        """Return saved addresses, oldest first.
+
+        Each has address_id, street, city, state, zip_code and is_default.
+        """
         return page(rules.addresses(self, WORDS), "addresses", limit, cursor, self._address_json)
 
     @writes(
@@ -81,19 +87,28 @@ class Account(Service):
         zip_code: Zip,
         set_as_default: SetDefault = False,
     ) -> dict[str, Any]:
-        """Save an address within the delivery area and return the profile, with `address_id` of the new one."""
+        """Save an address within the delivery area.
+
+        Returns the profile and the `address_id` of the new address.
+        """
         row = rules.add_address(self, WORDS, street, city, state, zip_code, set_as_default)
         return {"address_id": row["id"]} | self.get_eater_profile()
 
     @writes(example={"address_id": seeded("uea", "old_flat")}, destructive=True)
     def remove_address(self, address_id: AddressId) -> dict[str, Any]:
-        """Forget an address and return the profile. Refused while an order is on its way there; past orders keep it."""
+        """Remove a saved address and return the profile.
+
+        It is refused while an order is on its way there. Past orders still show the address.
+        """
         rules.remove_address(self, WORDS, address_id, orders.waiting_at(self, WORDS, address_id))
         return self.get_eater_profile()
 
     @writes(example={"address_id": seeded("uea", "work")}, idempotent=True)
     def set_default_address(self, address_id: AddressId) -> dict[str, Any]:
-        """Make a saved address the default, from which searches measure distances, and return the profile."""
+        """Make a saved address the default one and return the profile.
+
+        Searches measure distances from the default address.
+        """
         rules.find_address(self, WORDS, address_id)
         rules.make_default(self, WORDS, "addresses", rules.addresses(self, WORDS), address_id)
         return self.get_eater_profile()
@@ -114,7 +129,10 @@ class Account(Service):
     def get_registered_payments(
         self, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return saved cards, oldest first: method_id, type, last4, expiration_date (MM/YY), name, is_default, expired."""
+        """Return saved cards, oldest first.
+
+        Each has method_id, type, last4, expiration_date (MM/YY), name, is_default and expired.
+        """
         return page(rules.cards(self, WORDS), "payment_methods", limit, cursor, self._card_json)
 
     @writes(
@@ -128,21 +146,24 @@ class Account(Service):
     def register_payment_method(
         self, card_number: CardNumber, expiration_date: Expiry, cvv: Cvv, name: PersonName
     ) -> dict[str, Any]:
-        """Save a card and return its method_id, type and last4. The number and the code are not kept; the default stays as it is."""
+        """Save a card and return its method_id, type and last4.
+
+        The full number and the CVV are not stored. The default card stays the same.
+        """
         brand = card_brand(card_number)
         row = rules.add_card(self, WORDS, brand, card_number, expiration_date, name)
         return rules.card_ref(self, WORDS, row["id"])
 
     @writes(example={"method_id": seeded("uep", "amex")}, idempotent=True)
     def set_default_payment_method(self, method_id: MethodId) -> dict[str, Any]:
-        """Make a saved card the default and return all cards. An expired one is refused."""
+        """Make a saved card the default one and return all cards. An expired card is refused."""
         rules.usable_card(self, WORDS, method_id)
         rules.make_default(self, WORDS, "cards", rules.cards(self, WORDS), method_id)
         return {"payment_methods": [self._card_json(c) for c in rules.cards(self, WORDS)]}
 
     # -- offers and membership ---------------------------------------------------------------------
     def _only_at(self, place_id: str | None) -> dict[str, str | None]:
-        """The one place where an offer holds, if there is one."""
+        """Return the one place where an offer can be used, if it is limited to one."""
         place = self.db.get("uber_eats_restaurants", place_id) if place_id else None
         grocery = place is not None and place["kind"] == "grocery"
         return {
@@ -170,26 +191,30 @@ class Account(Service):
     def get_available_offers(
         self, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return offers that are not over or used up, soonest to expire first.
+        """Return offers that are not expired or used up, the soonest to expire first.
 
-        `discount` is in dollars, the most that comes off where `percent` is given; `min_order` is the subtotal needed; `uber_one` ones
-        are for members. Only those in the wallet can be applied, one an order.
+        `discount` is in dollars, a maximum where `percent` is given; `min_order` is the subtotal
+        required; `uber_one` offers are for members. Only offers in the wallet can be used, and only
+        one per order.
         """
         return page(rules.offers(self, WORDS), "offers", limit, cursor, self._offer_json)
 
     @reads(example={"offer_id": seeded("uef", "lunch")})
     def get_offer(self, offer_id: OfferId) -> dict[str, Any]:
-        """Return one offer, also one that has expired or was used; `status` says whether it can be applied now."""
+        """Return one offer, even if it has expired or was used.
+
+        `status` says whether it can be used now.
+        """
         return self._offer_json(rules.find_offer(self, WORDS, offer_id))
 
     @writes(example={"offer_id": seeded("uef", "weekend")}, idempotent=True)
     def save_offer(self, offer_id: OfferId) -> dict[str, Any]:
-        """Put an offer into the wallet, so that it can be applied to an order, and return it."""
+        """Save an offer to the wallet, so that it can be used for an order, and return it."""
         return self._offer_json(rules.save_offer(self, WORDS, offer_id))
 
     @reads()
     def get_uber_one_status(self) -> dict[str, Any]:
-        """Return whether Uber One is on, its plan, its price a month and end, and the benefits of members."""
+        """Return whether Uber One is active, with its plan, monthly price, end and benefits."""
         row = rules.membership(self, WORDS)
         return {
             "uber_one": row is not None,

@@ -1,4 +1,4 @@
-"""Grocery stores: search, catalogue, orders that a shopper fills, and what to do about missing items."""
+"""Grocery stores: search, catalogue, orders filled by a shopper, and substitutions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ StoreId = Annotated[str, Field(description="store_id, from search_grocery_stores
 Preference = Annotated[
     Literal["refund", "substitute", "contact_me"],
     Field(
-        description="refund: take it off; substitute: put in another; "
+        description="refund: remove it; substitute: replace it; "
         "contact_me: the shopper waits up to 8 minutes for an answer."
     ),
 ]
@@ -43,7 +43,7 @@ ORDER = Setup("submit_grocery_order", BASKET, "order")
 
 
 class Groceries(Restaurants, Ordering):
-    """Groceries by courier."""
+    """Groceries delivered by courier."""
 
     @reads(example={"query": "market"})
     def search_grocery_stores(
@@ -54,9 +54,10 @@ class Groceries(Restaurants, Ordering):
         limit: Limit = 20,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Return grocery stores within 25 miles of the default address, best match first, without a query the nearest.
+        """Return grocery stores within 25 miles of the default address.
 
-        Each has store_id, name, category, rating, address, is_open, distance_miles, delivery_fee and eta_min.
+        The best match comes first or, without a query, the nearest one. Each has store_id, name,
+        category, rating, address, is_open, distance_miles, delivery_fee and eta_min.
         """
         address = self._near(None)
         stores = catalogue.nearby(self, WORDS, "grocery", query, category, open_only, address)
@@ -71,7 +72,11 @@ class Groceries(Restaurants, Ordering):
         limit: Limit = 50,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Return a store's page and its goods: item_id, name, category, price in dollars, unit, available (false: out now)."""
+        """Return a store's details and its items.
+
+        Each item has item_id, name, category, price in dollars, unit and available (false if it is
+        out of stock).
+        """
         place = catalogue.find_place(self, WORDS, store_id, "grocery")
         items = self._section(catalogue.items_of(self, WORDS, place["id"]), category)
         if query is not None:
@@ -96,9 +101,11 @@ class Groceries(Restaurants, Ordering):
         quote_token: Token | None = None,
         idempotency_key: Key | None = None,
     ) -> dict[str, Any]:
-        """Order groceries, at once or for a delivery window, and return the order. What is out when the shopper looks is refunded.
+        """Order groceries, for now or for a delivery window, and return the order.
 
-        Say otherwise with set_substitution_preference before the shopper comes to the item; total follows what was really bought.
+        Items that are out of stock when the shopper gets to them are refunded, unless you choose
+        otherwise with set_substitution_preference before then. The total follows what was actually
+        bought.
         """
         place = catalogue.find_place(self, WORDS, store_id, "grocery")
         return self._order(
@@ -126,36 +133,39 @@ class Groceries(Restaurants, Ordering):
         substitute_item_id: Annotated[
             str,
             Field(
-                description="What to put in; without it the nearest in price of the same category."
+                description="Replacement item; omit it for the closest price in the same category."
             ),
         ]
         | None = None,
     ) -> dict[str, Any]:
-        """Say what to do if an item of a grocery order is out: before the shopper comes to it, or as the answer while the shopper asks."""
+        """Set what happens if an item of a grocery order is out of stock.
+
+        Do so before the shopper gets to the item, or in answer while the shopper is asking.
+        """
         row = orders.find_order(self, WORDS, order_id)
         if not is_grocery(self, row):
-            message = f"Order {order_id} is one of meals."
-            hint = "Substitutions are for orders of submit_grocery_order."
+            message = f"Order {order_id} is not a grocery order."
+            hint = "Substitutions are for orders placed with submit_grocery_order."
             self.fail("NOT_A_GROCERY_ORDER", message, hint, order_id=order_id)
         results = [result for line, result in outcomes(self, row) if line["item_id"] == item_id]
         if not results:
-            message = f"Order {order_id} has no item {item_id!r}."
-            hint = "Take an item_id from get_order."
+            message = f"Order {order_id} has no item with the ID {item_id!r}."
+            hint = "Use an item_id from get_order."
             self.fail("ITEM_NOT_IN_ORDER", message, hint, order_id=order_id, item_id=item_id)
         if preference != "substitute" and substitute_item_id is not None:
-            message = f"A substitute does not go with {preference}."
-            hint = "Leave it out, or let preference be substitute."
+            message = f"A substitute cannot be combined with the preference {preference}."
+            hint = "Omit substitute_item_id, or set preference to substitute."
             self.fail("SUBSTITUTE_NOT_APPLICABLE", message, hint, item_id=item_id)
         if substitute_item_id is not None:
             catalogue.find_item(self, WORDS, substitute_item_id, row["restaurant_id"])
             if substitute_item_id == item_id:
-                message = "An item cannot stand in for itself."
-                hint = "Name another item."
+                message = "An item cannot be its own substitute."
+                hint = "Choose another item."
                 self.fail("SUBSTITUTE_NOT_APPLICABLE", message, hint, item_id=item_id)
         states = {result.state for result in results if result is not None}
         if row["cancelled_at"] is not None or not states & {"pending", "asking"}:
-            message = "The shopper is past this item."
-            hint = "See what became of it in get_order."
+            message = "The shopper has already dealt with this item."
+            hint = "get_order shows the outcome."
             self.fail("SHOPPING_DONE", message, hint, order_id=order_id, item_id=item_id)
         wish = {"preference": preference, "substitute_id": substitute_item_id}
         last = preference_for(self, order_id, item_id, self.time)

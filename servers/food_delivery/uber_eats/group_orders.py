@@ -1,4 +1,4 @@
-"""Group orders: several people choose from one menu until a deadline, then the host orders for all."""
+"""Group orders: several people choose from one menu, then the host orders for everyone."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Minutes = Annotated[
     int, Field(ge=5, le=240, description="Minutes in which items can be added (5 to 240).")
 ]
 GRACE = 7200
-"""Seconds after the deadline in which the host can still order."""
+"""Seconds after the deadline during which the host can still order."""
 START = Setup("create_group_order", {"restaurant_id": PAID["restaurant_id"]}, "group")
 JOIN = Setup(
     "join_group_order",
@@ -48,15 +48,16 @@ ADD = Setup(
 
 
 class GroupOrders(Service):
-    """One order of many."""
+    """One order for several people."""
 
     @writes(example=START.args)
     def create_group_order(
         self, restaurant_id: RestaurantId, deadline_minutes: Minutes = 30
     ) -> dict[str, Any]:
-        """Begin a group order at a restaurant that is open; you are its host and first participant. Returns it with group_order_id.
+        """Start a group order at an open restaurant, and return it with its group_order_id.
 
-        Others join and add items until deadline_at; the host orders for all with finalize_group_order within two hours after it.
+        You are the host and the first participant. Others join and add items until deadline_at; the
+        host orders for everyone with finalize_group_order, at most two hours later.
         """
         place = catalogue.find_place(self, WORDS, restaurant_id)
         pricing.check_open(self, WORDS, place)
@@ -82,12 +83,12 @@ class GroupOrders(Service):
     def join_group_order(
         self, group_order_id: GroupId, participant_name: Participant
     ) -> dict[str, Any]:
-        """Join an open group order under a name that nobody in it has, and return it."""
+        """Join an open group order under a name that is not taken yet, and return it."""
         row = self._open(group_order_id)
         name = " ".join(participant_name.split())
         if not name or self._member(row, name) is not None:
-            message = f"{name!r} takes part already."
-            hint = "Add items under that name, or join under another."
+            message = f"There is already a participant named {name!r}."
+            hint = "Add items under that name, or join under another one."
             self.fail("PARTICIPANT_EXISTS", message, hint, group_order_id=group_order_id)
         self._add_member(row["id"], name)
         return self._group_json(row)
@@ -96,11 +97,14 @@ class GroupOrders(Service):
     def add_group_order_items(
         self, group_order_id: GroupId, participant_name: Participant, items: Items
     ) -> dict[str, Any]:
-        """Add items for a participant before the deadline, at today's prices, and return the group order with everyone's subtotal."""
+        """Add items for a participant before the deadline, at current prices.
+
+        Returns the group order with everyone's subtotal.
+        """
         row = self._open(group_order_id)
         member = self._member(row, participant_name)
         if member is None:
-            message = f"{participant_name!r} does not take part."
+            message = f"There is no participant named {participant_name!r}."
             names = ", ".join(m["name"] for m in self._members(row))
             hint = f"Join first with join_group_order; participants: {names}."
             self.fail("PARTICIPANT_NOT_FOUND", message, hint, group_order_id=group_order_id)
@@ -117,13 +121,13 @@ class GroupOrders(Service):
     def clear_group_order_items(
         self, group_order_id: GroupId, participant_name: Participant
     ) -> dict[str, Any]:
-        """Take out all items of a participant before the deadline, to choose anew, and return the group order."""
+        """Remove all items of a participant before the deadline, and return the group order."""
         row = self._open(group_order_id)
         member = self._member(row, participant_name)
         items = [] if member is None else self._items_of(row, member)
         if not items:
-            message = f"{participant_name!r} has no items in it."
-            hint = "See who ordered what in get_group_order."
+            message = f"{participant_name!r} has no items in this group order."
+            hint = "get_group_order shows who has chosen what."
             self.fail("NO_ITEMS", message, hint, group_order_id=group_order_id)
         for item in items:
             self.db.delete("uber_eats_group_items", item["id"])
@@ -131,7 +135,10 @@ class GroupOrders(Service):
 
     @reads(example={"group_order_id": "${group.group_order_id}"}, setup=(START,))
     def get_group_order(self, group_order_id: GroupId) -> dict[str, Any]:
-        """Return a group order: status (open, locked after the deadline, ordered, expired), participants with items and subtotals."""
+        """Return a group order with its participants, their items and subtotals, and its status.
+
+        The status is open, locked (after the deadline), ordered or expired.
+        """
         return self._group_json(self._find(group_order_id))
 
     @reads()
@@ -157,22 +164,23 @@ class GroupOrders(Service):
         payment_method_id: MethodId,
         tip: Tip = 0,
     ) -> dict[str, Any]:
-        """Order everyone's items in one delivery on one card, before the deadline or within two hours after it. Returns the order.
+        """Order everyone's items in one delivery on one card, and return the order.
 
-        Prices are those at which items were added. Refused while an item is sold out or the restaurant is closed.
+        This works before the deadline and for two hours after it. Prices are those at which the
+        items were added. It is refused if an item is sold out or the restaurant is closed.
         """
         row = self._find(group_order_id)
         if self._status(row) not in ("open", "locked"):
             self._closed(row)
         items = self._items(row)
         if not items:
-            message = "Nobody has chosen anything."
+            message = "Nobody has added any items yet."
             hint = "Add items with add_group_order_items first."
             self.fail("GROUP_ORDER_EMPTY", message, hint, group_order_id=group_order_id)
         place = catalogue.find_place(self, WORDS, row["restaurant_id"])
         address = rules.find_address(self, WORDS, delivery_address_id)
-        # A draft at today's prices refuses whatever an order would be refused for; then the prices
-        # at which the items were added take the place of today's.
+        # A draft at current prices makes all the checks of an order. The order itself then has the
+        # prices at which the items were added.
         wanted = [
             {"item_id": i["item_id"], "quantity": i["quantity"], "selected_options": i["options"]}
             for i in items
@@ -198,8 +206,8 @@ class GroupOrders(Service):
     def _find(self, group: str) -> dict[str, Any]:
         row = self.db.get("uber_eats_groups", group)
         if row is None:
-            message = f"There is no group order {group!r}."
-            hint = "Take a group_order_id from list_group_orders."
+            message = f"There is no group order with the ID {group!r}."
+            hint = "Use a group_order_id from list_group_orders."
             self.fail("GROUP_ORDER_NOT_FOUND", message, hint, group_order_id=group)
         return row
 
@@ -211,9 +219,11 @@ class GroupOrders(Service):
 
     def _closed(self, row: dict[str, Any]) -> None:
         state = self._status(row)
-        hint = "Begin another with create_group_order."
+        hint = "Start another one with create_group_order."
         if state == "locked":
-            hint = "Its deadline is over: the host can still order with finalize_group_order."
+            hint = (
+                "Its deadline has passed, but the host can still order with finalize_group_order."
+            )
         message = f"Group order {row['id']} is {state}."
         self.fail("GROUP_ORDER_CLOSED", message, hint, group_order_id=row["id"], status=state)
 

@@ -1,4 +1,4 @@
-"""Orders: quotes, placing and scheduling, following, cancelling, rating."""
+"""Orders: quotes, placing and scheduling, tracking, cancelling, rating."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from servers.food_delivery._rules import AddressId, Comment, MethodId, OfferId, 
 from servers.food_delivery.uber_eats._model import (
     FEE_CONFIRMED,
     FEE_PREPARING,
+    STAGE_TEXTS,
     TARIFF,
-    TOLD,
     WINDOW_DAYS,
     WINDOW_MINUTES,
     WORDS,
@@ -36,7 +36,7 @@ Key = Annotated[
     Field(
         min_length=1,
         max_length=64,
-        description="A key of your own: a repeat with the same key orders nothing more.",
+        description="A key of your choice; a repeat with the same key places no new order.",
     ),
 ]
 WindowId = Annotated[
@@ -53,7 +53,7 @@ State = Annotated[
         "delivered",
         "canceled",
     ],
-    Field(description="Only orders in this status."),
+    Field(description="Only orders with this status."),
 ]
 BREAKFAST = {
     "restaurant_id": seeded("uer", "hazel_hawthorne"),
@@ -71,7 +71,7 @@ PAID = BREAKFAST | {"payment_method_id": seeded("uep", "visa"), "tip": 3}
 
 
 class Ordering(Service):
-    """From the quote to the rating."""
+    """Orders, from the quote to the rating."""
 
     def _draft(
         self,
@@ -107,7 +107,7 @@ class Ordering(Service):
     ) -> dict[str, Any]:
         """Place an order, or return the one that was placed with the same key.
 
-        `terms` are the further arguments of `_draft`.
+        `terms` are the other arguments of `_draft`.
         """
         row = self._repeated(key, place["id"], items)
         if row is None:
@@ -116,9 +116,9 @@ class Ordering(Service):
         return order_json(self, row)
 
     def _repeated(self, key: str | None, place_id: str, items: list[Any]) -> dict[str, Any] | None:
-        """Return the order placed earlier with a key, if there is one.
+        """Return the order that was placed with a key, if there is one.
 
-        A key that was used for another order is refused.
+        A key that was used for a different order is refused.
         """
         rows = [] if key is None else self.db.rows("uber_eats_orders", "idempotency_key=?", key)
         if not rows:
@@ -131,7 +131,7 @@ class Ordering(Service):
             for item in items
         ]
         if row["restaurant_id"] != place_id or sorted(ordered) != sorted(wanted):
-            message = "This key was used for another order."
+            message = "This key was already used for another order."
             hint = "Use a new key for a new order."
             self.fail("IDEMPOTENCY_KEY_REUSED", message, hint, order_id=row["id"])
         return row
@@ -146,9 +146,10 @@ class Ordering(Service):
         offer_id: OfferId | None = None,
         window_id: WindowId | None = None,
     ) -> dict[str, Any]:
-        """Return what an order would cost in dollars, fee by fee, without placing it; it is refused for what would refuse the order.
+        """Return what an order would cost in dollars, fee by fee, without placing it.
 
-        Takes the store_id of a grocery store as well. Pass quote_token on with the same order within ten minutes and it costs just this.
+        It is refused if the order would be. The store_id of a grocery store works as well. Passing
+        quote_token with the same order within ten minutes locks this price.
         """
         place = any_place(self, restaurant_id)
         draft = self._draft(place, items, delivery_address_id, tip, offer_id, window_id)
@@ -167,7 +168,10 @@ class Ordering(Service):
         quote_token: Token | None = None,
         idempotency_key: Key | None = None,
     ) -> dict[str, Any]:
-        """Order from a restaurant that is open, for delivery at once; the card is charged. Returns the order, with order_id and total."""
+        """Order from an open restaurant for immediate delivery, and charge the card.
+
+        Returns the order with its order_id and total.
+        """
         place = catalogue.find_place(self, WORDS, restaurant_id)
         return self._order(
             place,
@@ -196,7 +200,10 @@ class Ordering(Service):
         quote_token: Token | None = None,
         idempotency_key: Key | None = None,
     ) -> dict[str, Any]:
-        """Order for a delivery window to come, also from a restaurant that is closed now. It stays scheduled until the window is near."""
+        """Order for a later delivery window, also from a restaurant that is closed now.
+
+        The order stays scheduled until shortly before the window.
+        """
         place = catalogue.find_place(self, WORDS, restaurant_id)
         return self._order(
             place,
@@ -212,9 +219,10 @@ class Ordering(Service):
 
     @reads(example={"order_id": seeded("ueo", "latest-lunch")})
     def get_order(self, order_id: OrderId) -> dict[str, Any]:
-        """Return an order of meals or groceries: items, fees, total, status, delivery address, eta_min, refund.
+        """Return an order of meals or groceries: items, fees, total, status, ETA and refund.
 
-        cancellation_fee is what canceling would cost now, null when it is too late. For groceries, each item tells its fulfillment.
+        cancellation_fee is what canceling would cost right now, or null if it is too late to
+        cancel. For groceries, each item shows its fulfillment.
         """
         return order_json(self, orders.find_order(self, WORDS, order_id))
 
@@ -222,7 +230,10 @@ class Ordering(Service):
     def get_order_history(
         self, status: State | None = None, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return orders, newest first: order_id, restaurant_name, total in dollars, status, created_at."""
+        """Return orders, newest first.
+
+        Each has order_id, restaurant_name, total in dollars, status and created_at.
+        """
         rows = orders.orders(self, WORDS)
         if status is not None:
             rows = [r for r in rows if WORDS.statuses[orders.status(r, self.time)] == status]
@@ -233,7 +244,11 @@ class Ordering(Service):
         setup=(Setup("submit_food_order", PAID, "order"),),
     )
     def track_order(self, order_id: OrderId) -> dict[str, Any]:
-        """Return where an order is: courier_name (once assigned), status, eta_min, current_stage in words, and the stages so far."""
+        """Return how far along an order is.
+
+        Returns courier_name (once assigned), status, eta_min, current_stage in words, and the
+        stages so far.
+        """
         row = orders.find_order(self, WORDS, order_id)
         state = orders.status(row, self.time)
         return {
@@ -241,7 +256,7 @@ class Ordering(Service):
             "courier_name": orders.courier_of(row, self.time),
             "status": WORDS.statuses[state],
             "eta_min": orders.eta_min(row, self.now),
-            "current_stage": TOLD[state],
+            "current_stage": STAGE_TEXTS[state],
             "stages": orders.timeline(row, WORDS, self.time),
         }
 
@@ -251,9 +266,10 @@ class Ordering(Service):
         destructive=True,
     )
     def cancel_food_order(self, order_id: OrderId, reason: Reason) -> dict[str, Any]:
-        """Cancel an order: free until the restaurant confirms it, then for 40 % of the items, no more once it was picked up.
+        """Cancel an order: free until the restaurant confirms it, then for 40 % of the items.
 
-        Returns the fee and what is refunded to the card, in dollars.
+        An order that has been picked up cannot be canceled. Returns the fee and the refund to the
+        card, in dollars.
         """
         row = orders.find_order(self, WORDS, order_id)
         fee = orders.cancel_fee(self, WORDS, row, FEE_CONFIRMED, FEE_PREPARING)

@@ -1,4 +1,4 @@
-"""Restaurants: search, pages, menus, delivery windows."""
+"""Restaurants: search, details, menus and delivery windows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CAFE = seeded("uer", "hazel_hawthorne")
 
 
 class Restaurants(Service):
-    """What can be ordered, and from where."""
+    """Where to order, and what."""
 
     def _near(self, address_id: str | None) -> dict[str, Any] | None:
         """Return the named address, or the default one."""
@@ -30,9 +30,9 @@ class Restaurants(Service):
     def _shown(
         self, place: dict[str, Any], key: str, address: dict[str, Any] | None
     ) -> dict[str, Any]:
-        """Return a place with its distance, fee and time to an address.
+        """Return a place with its distance, fee and time for an address.
 
-        Fee and time are null where it does not deliver there.
+        The fee and the time are null if it does not deliver there.
         """
         away = catalogue.distance(place, address)
         delivers = (
@@ -62,10 +62,11 @@ class Restaurants(Service):
         limit: Limit = 20,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Return restaurants within 25 miles of an address (the default one unless given), best match first, without a query the nearest.
+        """Return restaurants within 25 miles of an address, by default your default one.
 
-        Each has restaurant_id, name, category, rating, address, is_open, permanently_closed, distance_miles, delivers_to_address,
-        delivery_fee (dollars, before Uber One) and eta_min.
+        The best match comes first or, without a query, the nearest one. Each has restaurant_id,
+        name, category, rating, address, is_open, permanently_closed, distance_miles,
+        delivers_to_address, delivery_fee (dollars, before Uber One) and eta_min.
         """
         address = self._near(delivery_address_id)
         places = catalogue.nearby(self, WORDS, "restaurant", query, category, open_only, address)
@@ -77,7 +78,10 @@ class Restaurants(Service):
 
     @reads(example={"restaurant_id": CAFE})
     def get_restaurant(self, restaurant_id: RestaurantId) -> dict[str, Any]:
-        """Return a restaurant's page: summary, phone, local opening hours, closes_at or opens_at, minimum order, and its menu in short."""
+        """Return a restaurant's details and a short menu.
+
+        They include phone, local opening hours, closes_at or opens_at, and the minimum order.
+        """
         place = catalogue.find_place(self, WORDS, restaurant_id)
         menu = [
             {"item_id": item["id"], "name": item["name"], "price": dollars(item["price"])}
@@ -94,9 +98,11 @@ class Restaurants(Service):
         limit: Limit = 50,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Return a restaurant's menu: item_id, name, category, price in dollars, diet, options, available (false: sold out now).
+        """Return a restaurant's menu.
 
-        A required option needs a choice; order with the option_ids, whose price_delta adds to the price.
+        Each item has item_id, name, category, price in dollars, diet, options and available (false
+        if it is sold out). A required option needs a choice: order with its option_id. The
+        price_delta of a choice is added to the price.
         """
         place = catalogue.find_place(self, WORDS, restaurant_id)
         items = self._section(catalogue.items_of(self, WORDS, place["id"]), category)
@@ -104,7 +110,7 @@ class Restaurants(Service):
         return {"restaurant_id": place["id"]} | menu
 
     def _section(self, items: list[dict[str, Any]], category: str | None) -> list[dict[str, Any]]:
-        """Return the items of a category, or all of them; refuse a category that none has."""
+        """Return the items of a category, or all items; refuse a category that does not exist."""
         if category is None:
             return items
         known = sorted({item["section"] for item in items})
@@ -116,7 +122,10 @@ class Restaurants(Service):
 
     @reads(example={"item_id": seeded("uei", "hazel_hawthorne/latte")})
     def get_menu_item(self, item_id: ItemId) -> dict[str, Any]:
-        """Return one item of a menu or grocery catalogue and the place that sells it; `discontinued` ones are seen in past orders only."""
+        """Return one item of a menu or grocery catalog, and the place that sells it.
+
+        `discontinued` items appear only in past orders.
+        """
         item = catalogue.find_item(self, WORDS, item_id)
         place = any_place(self, item["restaurant_id"])
         if place["kind"] == "grocery":
@@ -129,9 +138,10 @@ class Restaurants(Service):
     def get_delivery_windows(
         self, restaurant_id: RestaurantId, limit: Limit = 50, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return delivery windows of 30 minutes in the next 24 hours of a restaurant (or grocery store, by its store_id).
+        """Return the delivery windows of 30 minutes in the next 24 hours.
 
-        Each has window_id, start_time, end_time (UTC) and available; full ones and those too soon are not.
+        The restaurant_id may also be the store_id of a grocery store. Each window has window_id,
+        start_time, end_time (UTC) and available (false if it is full or too soon).
         """
         place = any_place(self, restaurant_id)
         last = self.now + 86_400

@@ -11,7 +11,7 @@ from servers.kit.service import Codes
 
 
 class UberEats(Account, Groceries, GroupOrders):
-    """Meals and groceries by courier, alone or in a group."""
+    """Meals and groceries delivered by courier, for one person or a group."""
 
     name = "uber_eats"
     title = "Uber Eats"

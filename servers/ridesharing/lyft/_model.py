@@ -1,4 +1,4 @@
-"""Lyft's tables, words and ride modes, its prices, how it books a ride, and how it shows one."""
+"""Lyft's tables, words, ride modes and prices; how it books a ride, and how it shows one."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TABLES = {
     ),
     "lyft_adjustments": trips.ADJUSTMENTS,
     "lyft_round_up": Table("id:str enabled:bool at:str"),
-    # `counts` says which completed rides count: all (or those of `mode_id`, if it is set), early
+    # `counts` says which completed rides count: all (only those of `mode_id`, if it is set), early
     # (before 9:00) or weekend.
     "lyft_challenges": Table(
         "id:str description:str counts:str mode_id:str? target:int reward:int "
@@ -68,7 +68,7 @@ RideMode = Annotated[
 ScheduledId = Annotated[str, Field(description="scheduled_ride_id, from list_scheduled_rides.")]
 TripStatus = Annotated[
     Literal["scheduled", "pending", "accepted", "arrived", "picked_up", "dropped_off", "canceled"],
-    Field(description="Only rides in this status; pending: no driver yet."),
+    Field(description="Only rides with this status; pending: no driver yet."),
 ]
 _STATUS = {
     "scheduled": "scheduled",
@@ -82,15 +82,15 @@ _STATUS = {
 
 
 def status(row: dict[str, Any], now: str) -> str:
-    """Return a ride's status in Lyft's words."""
+    """Return a ride's status in Lyft's terms."""
     return _STATUS[trips.phase(row, now)]
 
 
 def priced(mode: Mode, city: dict[str, Any], way: roads.Route, prime: int, plan: str) -> int:
     """Return the fare in cents under a plan.
 
-    Wait and Save takes off half of the prime time and 15 per cent of the rest; priority pickup
-    costs a fixed sum more.
+    Wait and Save halves the prime time and takes 15 per cent off the result; priority pickup adds a
+    fixed fee.
     """
     if plan == "wait_and_save":
         return roads.fare(mode, city, way, prime // 2) * 85 // 100
@@ -98,18 +98,18 @@ def priced(mode: Mode, city: dict[str, Any], way: roads.Route, prime: int, plan:
 
 
 def waits(mode: Mode, city: dict[str, Any], at: int, plan: str) -> int:
-    """Return the minutes until a driver would be there under a plan."""
+    """Return the minutes until a driver could be there under a plan."""
     usual = roads.wait("lyft", mode, city, at)
     return {"standard": usual, "wait_and_save": usual + 9, "priority": max(1, usual // 2)}[plan]
 
 
 def place(address: str, lat: float, lng: float) -> dict[str, Any]:
-    """Return one end of a ride for the agent."""
+    """Return one end of a ride as the agent sees it."""
     return {"display_name": address, "lat": lat, "lng": lng}
 
 
 def way(svc: Service, row: dict[str, Any]) -> roads.Route:
-    """Return the route of a ride as it was priced."""
+    """Return the route that a ride's price was based on."""
     city = svc.db.get("ridesharing_cities", row["city_id"]) or {}
     return roads.route(city, list(trips.spots(row)), parse_time(row["priced_at"]))
 
@@ -134,9 +134,9 @@ def rounds_up(svc: Service) -> bool:
 
 
 def donated(svc: Service, row: dict[str, Any], switches: list[Switch]) -> int:
-    """Return the cents given for a ride, if round-up was on at the dropoff.
+    """Return the cents donated for a ride, if round-up was on at the dropoff.
 
-    They are what the discounted fare lacks to the next dollar.
+    They round the discounted fare up to the next dollar.
     """
     until_dropoff = [switch for switch in switches if switch.at <= row["ends_at"]]
     was_on = bool(until_dropoff) and until_dropoff[-1].enabled
@@ -147,7 +147,7 @@ def donated(svc: Service, row: dict[str, Any], switches: list[Switch]) -> int:
 
 
 def driver_json(svc: Service, row: dict[str, Any]) -> dict[str, Any] | None:
-    """Return a ride's driver with the car in one line, None while there is none."""
+    """Return a ride's driver, with the car in one line, or None while there is none."""
     if not trips.has_driver(row, svc.time):
         return None
     driver = svc.db.get("lyft_drivers", row["driver_id"])
@@ -162,7 +162,7 @@ def driver_json(svc: Service, row: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def etas(svc: Service, row: dict[str, Any]) -> tuple[int | None, int | None]:
-    """Return the minutes to pickup and dropoff, each None once it is past."""
+    """Return the minutes to pickup and to dropoff, each None once it is past."""
     if row["cancelled_at"] or svc.time >= row["ends_at"]:
         return None, None
     riding_from = max(svc.now, parse_time(row["starts_at"]))
@@ -180,7 +180,7 @@ def _pickup_time(row: dict[str, Any], state: str) -> str | None:
 
 
 def _charges(svc: Service, row: dict[str, Any], donation: int) -> list[dict[str, Any]]:
-    """Return the lines of a receipt, those of nothing left out."""
+    """Return the lines of a receipt, leaving out zero amounts."""
     receipt = trips.charged(svc, WORDS, row)
     sums = {
         "fare": receipt.fare,
@@ -199,7 +199,7 @@ def _charges(svc: Service, row: dict[str, Any], donation: int) -> list[dict[str,
 
 
 def ride_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
-    """Return a ride for the agent; money in dollars."""
+    """Return a ride as the agent sees it, with money in dollars."""
     route = way(svc, row)
     state = status(row, svc.time)
     pickup, dropoff = etas(svc, row)
@@ -247,9 +247,10 @@ def book(
     offer: dict[str, Any] | None = None,
     scheduled: int | None = None,
 ) -> dict[str, Any]:
-    """Insert a ride, now or scheduled, and return its row; refuse what cannot be driven.
+    """Insert a ride, now or scheduled, and return its row; refuse one that is not possible.
 
-    It uses the given offer or the one applied, and costs what the quote `token` says.
+    It uses the given offer or, if there is none, the applied one. With a quote `token` it costs
+    what was quoted.
     """
     roads.reachable(svc, points)
     city = roads.city_at(svc, points[0].lat, points[0].lng)
@@ -269,8 +270,9 @@ def book(
     unwanted = {r["driver_id"] for r in svc.db.rows("lyft_rides", "rating<=3")}
     driver = trips.driver_for(svc, WORDS, ride_id, mode, city, unwanted)
     if driver is None:
-        message = f"{mode.name} is not driven in {city['name']}."
-        svc.fail("MODE_NOT_IN_REGION", message, "See list_ride_modes.", ride_type_id=mode.id)
+        message = f"{mode.name} is not available in {city['name']}."
+        hint = "list_ride_modes shows the ride types of a place."
+        svc.fail("MODE_NOT_IN_REGION", message, hint, ride_type_id=mode.id)
     wait = waits(mode, city, svc.now, plan) if scheduled is None else 0
     row = {
         "id": ride_id,
@@ -294,13 +296,13 @@ def book(
 
 
 def _free_to_ride(svc: Service, mode: Mode, city: dict[str, Any]) -> None:
-    """Refuse a ride now while another is under way or no driver is nearby."""
+    """Refuse an immediate ride while another one is under way or if no driver is nearby."""
     rides = trips.underway(svc, WORDS)
     if rides:
-        message = "A ride is under way already; Lyft drives one at a time."
-        hint = "See get_trip; cancel it with cancel_trip, or wait until it is over."
+        message = "You already have a ride under way; Lyft allows one at a time."
+        hint = "See it with get_trip; cancel it with cancel_trip, or wait until it is over."
         svc.fail("RIDE_IN_PROGRESS", message, hint, ride_id=rides[0]["id"])
     if not roads.near("lyft", mode, city, svc.now):
-        message = f"No driver for {mode.name} is near now."
-        hint = "Choose another mode from get_ride_estimates, or try again later."
+        message = f"No {mode.name} driver is nearby right now."
+        hint = "Choose another ride type from get_ride_estimates, or try again later."
         svc.fail("NO_DRIVERS_NEARBY", message, hint, retryable=True)

@@ -1,4 +1,4 @@
-"""The rider's account: profile, places, payment cards, promos and the modes on offer."""
+"""The rider's account: profile, saved places, payment cards, promos and ride modes."""
 
 from __future__ import annotations
 
@@ -16,22 +16,28 @@ from servers.ridesharing._roads import Mode
 from servers.ridesharing._rules import FullAddress, PlaceLabel
 from servers.ridesharing.lyft._model import MODES, WORDS, rounds_up
 
-Words = Annotated[
+Query = Annotated[
     str,
     Field(
-        min_length=1, max_length=100, description="Words of a name, kind of place, street or city."
+        min_length=1,
+        max_length=100,
+        description="Words from a name, kind of place, street or city.",
     ),
 ]
 PromoId = Annotated[str, Field(description="offer_id, from list_promos.")]
-Spent = Annotated[bool, Field(description="true lists promos that are used or expired as well.")]
+Spent = Annotated[bool, Field(description="true also lists promos that are used or expired.")]
 
 
 class Account(Service):
-    """Who rides with Lyft, and what pays."""
+    """The rider, places and ways to pay."""
 
     @reads()
     def get_rider_profile(self) -> dict[str, Any]:
-        """Return who is signed in: name, email, phone, saved_places, payment_method (the default card), the promo redeemed, round-up."""
+        """Return who is signed in.
+
+        Returns name, email, phone, saved_places, payment_method (the default card), promo (the
+        redeemed one or null) and round_up_enabled.
+        """
         me = rules.profile(self, WORDS)
         offer = rules.applied(self, WORDS)
         promo = None
@@ -66,7 +72,10 @@ class Account(Service):
     def save_location(
         self, label: PlaceLabel, address: FullAddress, lat: Latitude, lng: Longitude
     ) -> dict[str, Any]:
-        """Save a place under a label; one saved under the same label (capitals do not matter) is replaced."""
+        """Save a place under a label, replacing any place saved under the same label.
+
+        Upper and lower case do not matter in labels.
+        """
         new = {"label": label, "address": address, "lat": float(lat), "lng": float(lng)}
         places = rules.saved(self, WORDS)
         old = next((p for p in places if p["label"].lower() == label.lower()), None)
@@ -80,37 +89,48 @@ class Account(Service):
 
     @writes(example={"label": "work"}, destructive=True)
     def delete_location(self, label: PlaceLabel) -> dict[str, Any]:
-        """Delete the place saved under a label. Rides to it stay in the history."""
+        """Delete the place saved under a label. Rides to it remain in the history."""
         for row in rules.saved(self, WORDS):
             if row["label"].lower() == label.lower():
                 self.db.delete("lyft_saved_places", row["id"])
                 return {"label": row["label"], "status": "deleted"}
-        message = f"Nothing is saved under {label!r}."
-        self.fail("LOCATION_NOT_FOUND", message, "get_rider_profile lists what is.", label=label)
+        message = f"No place is saved under {label!r}."
+        hint = "get_rider_profile lists the saved places."
+        self.fail("LOCATION_NOT_FOUND", message, hint, label=label)
 
     @reads(example={"query": "climbing"})
     def search_address(
-        self, query: Words, limit: Limit = 10, cursor: Cursor | None = None
+        self, query: Query, limit: Limit = 10, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Find places by words of their name, kind or address and return them with coordinates, the best match first."""
+        """Find places by words from their name, kind or address.
+
+        Returns them with coordinates, best match first.
+        """
         return page(roads.places(self, query), "results", limit, cursor, roads.place_json)
 
     @reads()
     def list_payment_cards(self) -> dict[str, Any]:
-        """Return the cards and wallets that can pay for rides, default first. An expired one is shown but not charged."""
+        """Return the cards and wallets that can pay for rides, the default one first.
+
+        Expired ones are listed but cannot be charged.
+        """
         return {"cards": [rules.card_json(self, row) for row in rules.wallet(self, WORDS)]}
 
     @reads()
     def list_ride_modes(
         self, lat: Latitude | None = None, lng: Longitude | None = None
     ) -> dict[str, Any]:
-        """Return ride types at a point (or in the rider's home city): ride_type_id, name, seats, rates in dollars, available now or not."""
+        """Return the ride types at a point, or in the rider's home city.
+
+        Each has ride_type_id, name, seats, rates in dollars, and whether it is available now.
+        """
         if lat is not None and lng is not None:
             region = roads.city_at(self, lat, lng)
         elif lat is None and lng is None:
             region = self.db.get("ridesharing_cities", rules.profile(self, WORDS)["city_id"]) or {}
         else:
-            self.fail("LOCATION_INCOMPLETE", "A point needs lat and lng.", "Give both or none.")
+            message = "A point needs both lat and lng."
+            self.fail("LOCATION_INCOMPLETE", message, "Pass both or neither.")
         modes = [self._mode_json(mode, region) for mode in MODES.values()]
         return {"region": region["name"], "ride_types": modes}
 
@@ -134,7 +154,8 @@ class Account(Service):
     ) -> dict[str, Any]:
         """Return promos that have not expired, with terms, expiry and state, newest first.
 
-        The state is available, applied (redeemed), upcoming, or ineligible for one whose first rides you have taken.
+        The state is available, applied (redeemed), upcoming, or ineligible (a promo for first rides
+        that you have already taken).
         """
         shown = []
         for row in self.db.rows("lyft_offers", order="starts_at DESC, rowid"):
@@ -153,7 +174,10 @@ class Account(Service):
 
     @writes(example={"offer_id": seeded("lyo", "comfort")}, idempotent=True)
     def redeem_promo(self, offer_id: PromoId) -> dict[str, Any]:
-        """Redeem a promo for the next ride that meets its terms; a promo redeemed before but not used goes back to the list."""
+        """Redeem a promo for the next ride that meets its terms.
+
+        A promo that was redeemed earlier but not used becomes available again.
+        """
         row = rules.apply_offer(self, WORDS, offer_id)
         if row["percent"] is not None:
             discount = f"{row['percent']} % off {row['title']}"

@@ -1,4 +1,4 @@
-"""What Lyft alone has: Wait and Save, donations, challenges and streaks, all derived from rides."""
+"""What only Lyft has: Wait and Save, donations, challenges and streaks, all derived from rides."""
 
 from __future__ import annotations
 
@@ -30,26 +30,29 @@ from servers.ridesharing.lyft._model import (
 
 RoundUp = Annotated[
     bool,
-    Field(description="true rounds fares up to the next dollar and gives the difference away."),
+    Field(description="true rounds fares up to the next dollar and donates the difference."),
 ]
 PromoId = Annotated[
-    str, Field(description="offer_id of a promo to use for this ride instead of the one redeemed.")
+    str, Field(description="offer_id of a promo to use for this ride instead of the redeemed one.")
 ]
 CHARITY = "Rides for Care Fund"
 WEEK = timedelta(days=7)
 WEEKLY = 2
-"""Rides that a week needs to count."""
+"""Rides that a week needs to count towards a streak."""
 STREAK_REWARD = 150
 """Cents that each week of a streak earns."""
 
 
 class Rewards(Service):
-    """Saving, giving, earning."""
+    """Savings, donations and rewards."""
 
     # -- wait and save -----------------------------------------------------------------------------
     @reads(example={"pickup": "Home", "dropoff": "Powell's Books, Portland"})
     def get_wait_and_save_estimate(self, pickup: Address, dropoff: Address) -> dict[str, Any]:
-        """Return what a standard ride costs now, what it costs with Wait and Save, the difference in dollars and the wait in minutes."""
+        """Compare a standard ride now with Wait and Save: both fares, the savings and both waits.
+
+        Fares are in dollars and waits in minutes.
+        """
         points = [rules.spot(self, WORDS, pickup), rules.spot(self, WORDS, dropoff)]
         roads.reachable(self, points)
         city = roads.city_at(self, points[0].lat, points[0].lng)
@@ -76,14 +79,18 @@ class Rewards(Service):
         payment_method_id: PaymentId | None = None,
         offer_id: PromoId | None = None,
     ) -> dict[str, Any]:
-        """Request a Wait and Save ride between two addresses and return it: ride_id, fare after any promo, and the wait in minutes."""
+        """Request a Wait and Save ride between two addresses.
+
+        Returns ride_id, fare (in dollars, after any promo), wait_time_minutes, status, offer_id and
+        payment.
+        """
         points = [rules.spot(self, WORDS, pickup), rules.spot(self, WORDS, dropoff)]
         offer = None if offer_id is None else rules.apply_offer(self, WORDS, offer_id)
         row = book(self, MODES["lyft"], points, "wait_and_save", payment_method_id, offer=offer)
         if offer is not None and row["offer_id"] is None:
-            message = f"{offer['code']} does not fit this ride."
+            message = f"{offer['code']} cannot be used for this ride."
             minimum = dollars(offer["minimum"])
-            hint = f"It asks for a fare of ${minimum:.2f} or a certain ride type; see list_promos."
+            hint = f"It requires a fare of ${minimum:.2f} or a certain ride type; see list_promos."
             self.fail("PROMO_NOT_APPLICABLE", message, hint, fare=dollars(row["fare"]))
         shown = ride_json(self, row)
         return {
@@ -98,7 +105,7 @@ class Rewards(Service):
     # -- giving ------------------------------------------------------------------------------------
     @writes(example={"enabled": False}, idempotent=True)
     def toggle_round_up(self, enabled: RoundUp) -> dict[str, Any]:
-        """Switch round-up donations on or off for rides that end from now on."""
+        """Turn round-up donations on or off for rides that end from now on."""
         if rounds_up(self) != enabled:
             switch = {"id": self.new_id("lyu"), "enabled": enabled, "at": self.time}
             self.db.insert("lyft_round_up", switch)
@@ -108,7 +115,10 @@ class Rewards(Service):
     def get_donation_history(
         self, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return what round-up gave away so far (total_donated in dollars, ride_count) and the single donations, newest first."""
+        """Return what round-up has donated: total_donated (dollars), ride_count and donations.
+
+        Donations are listed newest first.
+        """
         switches = rounding(self)
         total = 0
         donations = []
@@ -171,7 +181,11 @@ class Rewards(Service):
     def get_ride_challenges(
         self, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return challenges, the latest to end first: description, target, progress (counted from rides), reward in dollars, status."""
+        """Return challenges, the one that ends last first.
+
+        Each has description, target, progress (the number of rides that count), reward in dollars
+        and status.
+        """
         completed = self._completed()
         order = "ends_at DESC, rowid"
         rows = self.db.rows("lyft_challenges", "starts_at<=?", self.time, order=order)
@@ -180,9 +194,11 @@ class Rewards(Service):
 
     @reads()
     def get_ride_streak(self) -> dict[str, Any]:
-        """Return the streak of weeks (Monday to Sunday, home time) with two rides or more: current and longest, in weeks, and its rewards.
+        """Return the streak of consecutive weeks with at least two rides, and what it has earned.
 
-        streak_status: active (this week counts), at_risk (it needs more rides to go on) or none.
+        Weeks run from Monday to Sunday in the rider's home time zone; current_streak and
+        longest_streak are in weeks, rewards in dollars. streak_status is active (this week already
+        counts), at_risk (it still needs rides) or none.
         """
         home = self._home()
         weeks = Counter(_monday(parse_time(ride["ends_at"]), home) for ride in self._completed())
@@ -203,13 +219,13 @@ class Rewards(Service):
 
 
 def _monday(at: int, home: ZoneInfo) -> date:
-    """Return the Monday of the week that a moment lies in, by the clock at home."""
+    """Return the Monday, in the home time zone, of the week that a moment is in."""
     day = local_day(at, home)
     return day - timedelta(days=day.weekday())
 
 
 def _streak_until(weeks: Counter[date], last: date) -> int:
-    """Return how many weeks in a row, up to the one that begins on `last`, had enough rides."""
+    """Return how many weeks in a row had enough rides, up to the one that starts on `last`."""
     length = 0
     while weeks[last] >= WEEKLY:
         length += 1

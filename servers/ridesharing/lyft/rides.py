@@ -1,4 +1,4 @@
-"""Estimates, rides, scheduled rides, and what follows them."""
+"""Estimates, rides, scheduled rides, and ratings and tips."""
 
 from __future__ import annotations
 
@@ -33,17 +33,18 @@ from servers.ridesharing.lyft._model import (
 from servers.ridesharing.lyft._model import status as ride_status
 
 Patient = Annotated[
-    bool, Field(description="true waits longer for a lower fare; only with ride_type_id lyft.")
+    bool,
+    Field(description="true accepts a longer wait for a lower fare; only with ride_type_id lyft."),
 ]
-Priority = Annotated[bool, Field(description="true halves the wait for 2.50 more.")]
-Token = Annotated[str, Field(description="cost_token of the estimate whose fare shall hold.")]
+Priority = Annotated[bool, Field(description="true halves the wait for an extra $2.50.")]
+Token = Annotated[str, Field(description="cost_token of the estimate whose fare should apply.")]
 PickupTime = Annotated[
     Timestamp,
-    Field(description="When the driver shall be there, from 30 minutes to 90 days ahead."),
+    Field(description="When the driver should arrive, 30 minutes to 90 days ahead."),
 ]
 Standing = Annotated[
     Literal["upcoming", "on_the_way", "finished", "canceled"],
-    Field(description="Only scheduled rides of this standing."),
+    Field(description="Only scheduled rides with this status."),
 ]
 TO_WORK = {
     "pickup_lat": 45.5181,
@@ -65,7 +66,7 @@ MORNING = Setup(
 
 
 class Rides(Service):
-    """Rides with Lyft."""
+    """Rides with Lyft, now and scheduled."""
 
     @reads(example=TO_WORK)
     def get_ride_estimates(
@@ -75,9 +76,11 @@ class Rides(Service):
         dropoff_lat: Latitude,
         dropoff_lng: Longitude,
     ) -> dict[str, Any]:
-        """Return for each ride type the fare (dollars, after the redeemed promo), the prime time in it, and the ETAs.
+        """Return the fare, the prime time and the ETAs of every ride type.
 
-        A fare holds at least ten minutes for who passes its cost_token; it covers the standard, wait-and-save and priority fare alike.
+        Fares are in dollars, after the redeemed promo. Passing an estimate's cost_token when
+        booking locks its fare for at least ten minutes; the token covers the standard, Wait and
+        Save and priority fares.
         """
         points = [
             roads.name_of(self, pickup_lat, pickup_lng),
@@ -116,7 +119,7 @@ class Rides(Service):
         }
 
     def _after_promo(self, mode: Mode, cents: int) -> float:
-        """Return a fare in dollars after the redeemed promo, where that fits."""
+        """Return a fare in dollars after the redeemed promo, if it applies."""
         promo = rules.applied(self, WORDS)
         if promo and rules.fits(promo, mode, cents):
             cents -= rules.off(promo, cents)
@@ -135,7 +138,10 @@ class Rides(Service):
         payment_method_id: PaymentId | None = None,
         cost_token: Token | None = None,
     ) -> dict[str, Any]:
-        """Book a ride for now and return it, pending at first; refused while another one is under way. fare_total is what it will cost."""
+        """Book a ride for now and return it; its status is pending at first.
+
+        fare_total is what the ride will cost. Booking is refused while another ride is under way.
+        """
         if wait_and_save and (priority_pickup or ride_type_id != "lyft"):
             message = "Wait and Save is for standard Lyft rides without priority."
             hint = (
@@ -157,7 +163,11 @@ class Rides(Service):
 
     @writes(example={"ride_id": "${ride.ride_id}"}, setup=(BOOKED,), destructive=True)
     def cancel_trip(self, ride_id: TripId) -> dict[str, Any]:
-        """Cancel a ride that has not begun: 5 dollars once a driver has been on the way for two minutes, unless that driver is late."""
+        """Cancel a ride that has not begun.
+
+        It costs 5 dollars once a driver has been on the way for more than two minutes, unless that
+        driver is late.
+        """
         row = trips.find_ride(self, WORDS, ride_id)
         trips.cancellable(self, WORDS, row)
         fee = trips.cancel_fee(self, row, CANCEL_FEE)
@@ -168,14 +178,17 @@ class Rides(Service):
 
     @reads(example={"ride_id": seeded("lyr", "recent")})
     def get_trip(self, ride_id: TripId) -> dict[str, Any]:
-        """Return a ride with its status at this moment, ETAs, driver, and every charge: fare, promo, tip, adjustments, donation."""
+        """Return a ride with its current status, ETAs, driver and all charges.
+
+        Charges are fare, promo, cancel_fee, tip, adjustments and donation.
+        """
         return ride_json(self, trips.find_ride(self, WORDS, ride_id))
 
     @reads(example={"status": "dropped_off", "limit": 5})
     def list_trip_history(
         self, status: TripStatus | None = None, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return rides, newest first by when they were asked for; scheduled ones are among them."""
+        """Return rides, the most recently requested first, including scheduled ones."""
         rows = self.db.rows("lyft_rides", order="requested_at DESC, rowid DESC")
         if status is not None:
             rows = [r for r in rows if ride_status(r, self.time) == status]
@@ -183,13 +196,17 @@ class Rides(Service):
 
     @reads(example={"ride_id": seeded("lyr", "recent")})
     def get_driver_details(self, ride_id: TripId) -> dict[str, Any]:
-        """Return who drives or drove a ride: name, rating, vehicle, license plate, and availability: driving_you, free or off_duty."""
+        """Return the driver of a ride: name, rating, vehicle, license plate and availability.
+
+        availability is driving_you, free or off_duty.
+        """
         row = trips.find_ride(self, WORDS, ride_id)
         shown = driver_json(self, row)
         driver = self.db.get("lyft_drivers", row["driver_id"])
         if driver is None or shown is None:
-            hint = "Look again when get_trip says accepted."
-            self.fail("NO_DRIVER_YET", f"Ride {ride_id} has no driver.", hint, ride_id=ride_id)
+            message = f"Ride {ride_id} has no driver."
+            hint = "Ask again once get_trip shows the status accepted."
+            self.fail("NO_DRIVER_YET", message, hint, ride_id=ride_id)
         return shown | {"ride_id": ride_id, "availability": self._availability(driver)}
 
     def _availability(self, driver: dict[str, Any]) -> str:
@@ -201,22 +218,28 @@ class Rides(Service):
     # -- after the ride ----------------------------------------------------------------------------
     @writes(example={"ride_id": seeded("lyr", "recent"), "rating": 4}, idempotent=True)
     def rate_trip(self, ride_id: TripId, rating: Stars) -> dict[str, Any]:
-        """Give a completed ride stars, within 30 days of it. Three or fewer mean that you are not matched with this driver again."""
+        """Rate a completed ride from 1 to 5 stars, within 30 days of it.
+
+        After a rating of three or fewer you are not matched with that driver again.
+        """
         row = trips.finished(self, WORDS, ride_id, "rated")
         if row["rating"] is not None and row["rating"] != rating:
-            message = f"The ride was rated {row['rating']}."
-            self.fail("ALREADY_RATED", message, "A rating is final at Lyft.", rating=row["rating"])
+            message = f"You already gave this ride a rating of {row['rating']}."
+            self.fail("ALREADY_RATED", message, "Ratings on Lyft are final.", rating=row["rating"])
         if row["rating"] is None:
             self.db.update("lyft_rides", ride_id, rating=rating, rated_at=self.time)
         return {"ride_id": ride_id, "rating": rating, "status": "rated"}
 
     @writes(example={"ride_id": seeded("lyr", "recent"), "amount": 3.5})
     def add_gratuity(self, ride_id: TripId, amount: Dollars) -> dict[str, Any]:
-        """Set the tip of a completed ride within 30 days of it; it may be raised later but not lowered, and is at most 200 dollars."""
+        """Set the tip of a completed ride, within 30 days of it.
+
+        The tip can be raised later but not lowered, and is at most 200 dollars.
+        """
         row = trips.finished(self, WORDS, ride_id, "tipped")
         if amount <= row["tip"] or amount > 20_000:
             message = "The tip can only be raised, up to 200 dollars."
-            hint = f"Give more than ${dollars(row['tip']):.2f} and at most $200.00."
+            hint = f"Tip more than ${dollars(row['tip']):.2f} and at most $200.00."
             self.fail("INVALID_TIP", message, hint, tip_amount=dollars(row["tip"]))
         self.db.update("lyft_rides", ride_id, tip=amount, tipped_at=self.time)
         total = ride_json(self, row | {"tip": amount})["total_charged"]
@@ -250,16 +273,19 @@ class Rides(Service):
         scheduled_time: PickupTime,
         payment_method_id: PaymentId | None = None,
     ) -> dict[str, Any]:
-        """Schedule a ride at a fare without prime time and return it; it becomes a ride of its own 15 minutes before the pickup."""
+        """Schedule a ride at a fare without prime time, and return it.
+
+        Its driver is assigned 15 minutes before the pickup.
+        """
         points = [rules.spot(self, WORDS, pickup), rules.spot(self, WORDS, dropoff)]
         at = trips.scheduled_moment(self, WORDS, scheduled_time)
         unfinished = "scheduled_for IS NOT NULL AND cancelled_at IS NULL AND ends_at>?"
         for other in self.db.rows("lyft_rides", unfinished, self.time):
             if abs(parse_time(other["scheduled_for"]) - at) < 30 * trips.MINUTE:
-                message = f"A ride is scheduled for {other['scheduled_for']}."
+                message = f"Another ride is already scheduled for {other['scheduled_for']}."
                 hint = (
-                    "Keep scheduled rides 30 minutes apart, "
-                    "or cancel that one with cancel_scheduled_ride."
+                    "Schedule rides at least 30 minutes apart, "
+                    "or cancel the other one with cancel_scheduled_ride."
                 )
                 other_id = other["scheduled_id"]
                 self.fail("SCHEDULE_CONFLICT", message, hint, scheduled_ride_id=other_id)
@@ -271,7 +297,10 @@ class Rides(Service):
     def list_scheduled_rides(
         self, status: Standing | None = None, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return scheduled rides in the order of their pickups, from the first ever; filter by upcoming to see what is to come."""
+        """Return scheduled rides in order of pickup time, including past ones.
+
+        Filter by the status upcoming to see only those still to come.
+        """
         rows = self.db.rows("lyft_rides", "scheduled_id IS NOT NULL", order="scheduled_for, id")
         rides = [self._scheduled(row) for row in rows]
         shown = [ride for ride in rides if status in (None, ride["status"])]
@@ -283,11 +312,14 @@ class Rides(Service):
         destructive=True,
     )
     def cancel_scheduled_ride(self, scheduled_ride_id: ScheduledId) -> dict[str, Any]:
-        """Cancel a scheduled ride: nothing is charged until its driver is assigned, 15 minutes before the pickup."""
+        """Cancel a scheduled ride.
+
+        It is free until a driver is assigned, 15 minutes before the pickup.
+        """
         rows = self.db.rows("lyft_rides", "scheduled_id=?", scheduled_ride_id)
         if not rows:
-            message = f"No scheduled ride is {scheduled_ride_id!r}."
-            hint = "list_scheduled_rides has the ids."
+            message = f"There is no scheduled ride with the ID {scheduled_ride_id!r}."
+            hint = "Use a scheduled_ride_id from list_scheduled_rides."
             self.fail(
                 "SCHEDULED_RIDE_NOT_FOUND", message, hint, scheduled_ride_id=scheduled_ride_id
             )

@@ -11,7 +11,7 @@ from servers.ridesharing.lyft.rides import Rides
 
 
 class Lyft(Account, Rides, Rewards):
-    """Rides now and scheduled; cheaper for who waits, dearer for who cannot; giving and earning on the way."""
+    """Rides now and scheduled, with savings for waiting, donations and rewards."""
 
     tables = TABLES
     shared_tables = SHARED

@@ -1,4 +1,4 @@
-"""Uber's tables, words and ride types, and what it shows of a ride."""
+"""Uber's tables, words and ride types, and how it shows a ride."""
 
 from __future__ import annotations
 
@@ -61,11 +61,11 @@ MODES = {
     )
 }
 CANCEL_FEE = {"black": 1000, "uberxl": 700}
-"""Cents by ride type, 500 for the others."""
+"""Cents that cancelling costs, by ride type; 500 for the others."""
 RESERVE_FEE = 350
 """Cents that a reservation costs on top of its fare."""
 FREE_UNTIL = 3600
-"""Seconds before the pickup until which a reservation is cancelled for nothing."""
+"""Seconds before the pickup until which cancelling a reservation is free."""
 MAX_STOPS = 3
 """Stops that a ride can have between pickup and dropoff."""
 MAX_ACTIVE = 3
@@ -91,7 +91,9 @@ RideStatus = Annotated[
         "driver_canceled",
         "no_show",
     ],
-    Field(description="Only rides in this status; arriving: the driver waits at the pickup."),
+    Field(
+        description="Only rides with this status; arriving: the driver is waiting at the pickup."
+    ),
 ]
 _STATUS = {
     "scheduled": "scheduled",
@@ -104,7 +106,7 @@ _STATUS = {
 
 
 def status(row: dict[str, Any], now: str) -> str:
-    """Return a ride's status in Uber's words."""
+    """Return a ride's status in Uber's terms."""
     phase = trips.phase(row, now)
     if phase != "cancelled":
         return _STATUS[phase]
@@ -120,18 +122,18 @@ def points(row: dict[str, Any]) -> list[Spot]:
 
 
 def way(svc: Service, row: dict[str, Any]) -> roads.Route:
-    """Return the route of a ride as it was priced."""
+    """Return the route that a ride's price was based on."""
     city = svc.db.get("ridesharing_cities", row["city_id"]) or {}
     return roads.route(city, points(row), parse_time(row["priced_at"]))
 
 
 def spot_json(spot: Spot) -> dict[str, Any]:
-    """Return a point for the agent."""
+    """Return a point as the agent sees it."""
     return {"address": spot.address, "lat": spot.lat, "lng": spot.lng}
 
 
 def reached(svc: Service, row: dict[str, Any]) -> int:
-    """Return how many stops lie behind a ride that has begun."""
+    """Return how many stops a ride has passed."""
     if svc.time < row["starts_at"]:
         return 0
     driven = svc.now - parse_time(row["starts_at"])
@@ -140,7 +142,7 @@ def reached(svc: Service, row: dict[str, Any]) -> int:
 
 
 def stops_json(svc: Service, row: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return a ride's stops with their index and whether they lie behind."""
+    """Return a ride's stops, each with its index and whether the ride has passed it."""
     behind = reached(svc, row)
     return [
         {"index": n, "reached": n < behind} | spot_json(Spot(*stop))
@@ -149,7 +151,7 @@ def stops_json(svc: Service, row: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def driver_json(svc: Service, row: dict[str, Any]) -> dict[str, Any] | None:
-    """Return a ride's driver, None while there is none."""
+    """Return a ride's driver, or None while there is none."""
     driver = svc.db.get("uber_drivers", row["driver_id"])
     if driver is None or not trips.has_driver(row, svc.time):
         return None
@@ -158,14 +160,14 @@ def driver_json(svc: Service, row: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def minutes_to(svc: Service, row: dict[str, Any]) -> int | None:
-    """Return the minutes to the pickup, None once that is over."""
+    """Return the minutes to the pickup, or None once it is past."""
     if row["cancelled_at"] or svc.time >= row["starts_at"]:
         return None
     return trips.minutes_to(svc, row)
 
 
 def ride_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
-    """Return a ride for the agent; money in dollars."""
+    """Return a ride as the agent sees it, with money in dollars."""
     start, end = trips.spots(row)
     route = way(svc, row)
     began = svc.time >= row["starts_at"] and not row["cancelled_at"]
@@ -199,7 +201,7 @@ def ride_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
 
 
 def receipt_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
-    """Return the receipt of a ride for the agent, in dollars."""
+    """Return the receipt of a ride as the agent sees it, in dollars."""
     receipt = trips.charged(svc, WORDS, row)
     corrections = trips.adjustments(svc, WORDS, row["id"])
     return {
@@ -217,9 +219,9 @@ def receipt_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
 
 # -- fare splits -----------------------------------------------------------------------------------
 def answer(invitation: dict[str, Any], now: int) -> str:
-    """Return what a contact has answered to an invitation.
+    """Return a contact's answer to an invitation.
 
-    It is invited (no answer yet), accepted, declined, or lapsed after a day.
+    It is invited (no answer yet), accepted, declined, or lapsed after a day without an answer.
     """
     ride_and_contact = (invitation["ride_id"], invitation["contact_id"])
     since = now - parse_time(invitation["invited_at"])
@@ -234,7 +236,8 @@ def answer(invitation: dict[str, Any], now: int) -> str:
 def split_json(svc: Service, row: dict[str, Any]) -> dict[str, Any] | None:
     """Return how a fare is shared, or None without a split.
 
-    The rider pays the odd cents and whatever the others have not accepted; the tip is not shared.
+    The rider pays the odd cents and the shares that others have not accepted; the tip is not
+    shared.
     """
     invitations = svc.db.rows("uber_splits", "ride_id=?", row["id"], order="rowid")
     if not invitations:

@@ -1,4 +1,4 @@
-"""The rider's account: profile, places, payment methods, offers and the ride types on sale."""
+"""The rider's account: profile, saved places, payment methods, offers and ride types."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ Query = Annotated[
     str,
     Field(
         max_length=100,
-        description="Words of a name, kind, street or city; leave out to list all places.",
+        description="Words from a name, kind, street or city; omit to list all places.",
     ),
 ]
 OfferId = Annotated[str, Field(description="offer_id, from list_offers.")]
-Used = Annotated[bool, Field(description="true lists used and expired offers too.")]
+Used = Annotated[bool, Field(description="true also lists used and expired offers.")]
 NEW_PLACE = {
     "label": "Parents in law",
     "address": "2101 NE Going Street, Portland, OR 97211",
@@ -33,14 +33,18 @@ NEW_PLACE = {
 
 
 class Account(Service):
-    """Who rides, from where, and what pays."""
+    """The rider, places and ways to pay."""
 
     def _saved_json(self) -> list[dict[str, Any]]:
         return [_place_json(row) for row in rules.saved(self, WORDS)]
 
     @reads()
     def get_user_profile(self) -> dict[str, Any]:
-        """Return the signed-in rider: name, email, phone, saved_places, the default payment_method, promo (the offer applied or null)."""
+        """Return who is signed in.
+
+        Returns name, email, phone, saved_places, payment_method (the default one) and promo (the
+        applied offer or null).
+        """
         me = rules.profile(self, WORDS)
         promo = rules.applied(self, WORDS)
         return {
@@ -56,10 +60,13 @@ class Account(Service):
     def add_saved_place(
         self, label: PlaceLabel, address: FullAddress, lat: Latitude, lng: Longitude
     ) -> dict[str, Any]:
-        """Save a place under a label that is not yet taken. The label can then be given wherever an address is asked for."""
+        """Save a place under a label that is not yet taken.
+
+        The label can then be used wherever an address is expected.
+        """
         for row in rules.saved(self, WORDS):
             if row["label"].casefold() == label.casefold():
-                message = f"{row['label']} is saved as {row['address']}."
+                message = f"{row['label']} is already saved, as {row['address']}."
                 hint = "Remove it with remove_saved_place first, or choose another label."
                 self.fail("LABEL_EXISTS", message, hint, label=row["label"])
         roads.city_at(self, lat, lng)
@@ -74,13 +81,13 @@ class Account(Service):
         destructive=True,
     )
     def remove_saved_place(self, label: PlaceLabel) -> dict[str, Any]:
-        """Forget a saved place, by its label (capitals do not matter)."""
+        """Remove a saved place by its label; upper and lower case do not matter."""
         known = rules.saved(self, WORDS)
         row = next((r for r in known if r["label"].casefold() == label.casefold()), None)
         if row is None:
             labels = [r["label"] for r in known]
-            message = f"No place is saved as {label!r}."
-            hint = "get_user_profile lists saved places."
+            message = f"No place is saved under {label!r}."
+            hint = "get_user_profile lists the saved places."
             self.fail("SAVED_PLACE_NOT_FOUND", message, hint, labels=labels)
         self.db.delete("uber_saved_places", row["id"])
         return {"label": row["label"], "status": "removed"}
@@ -89,25 +96,32 @@ class Account(Service):
     def find_place(
         self, query: Query = "", limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Turn a name or address into coordinates: known places that hold all words, best first, with place_id, address, lat and lng.
+        """Turn a name or address into coordinates: return known places that match all words.
 
-        Places of several cities and of the same name are told apart by their address.
+        Each has place_id, name, kind, address, lat and lng; the best match comes first. Places with
+        the same name can be told apart by their address.
         """
         return page(roads.places(self, query), "places", limit, cursor, roads.place_json)
 
     @reads()
     def list_payment_methods(self) -> dict[str, Any]:
-        """Return payment methods, the default one first: payment_method_id, type, name, last4, expires (YYYY-MM), expired, is_default."""
+        """Return payment methods, the default one first.
+
+        Each has payment_method_id, type, name, last4, expires (YYYY-MM), expired and is_default.
+        """
         return {"payment_methods": [rules.card_json(self, c) for c in rules.wallet(self, WORDS)]}
 
     @reads(example={"lat": 45.5231, "lng": -122.6765})
     def list_ride_types(
         self, lat: Latitude | None = None, lng: Longitude | None = None
     ) -> dict[str, Any]:
-        """Return ride types with base_fare (dollars), capacity and whether a driver is near now, at a point or in the home city."""
+        """Return the ride types at a point, or in the home city.
+
+        Each has base_fare (dollars), capacity and whether a driver is nearby now.
+        """
         if (lat is None) != (lng is None):
             message = "Only one of lat and lng was given."
-            self.fail("INVALID_LOCATION", message, "Give both, or neither for the home city.")
+            self.fail("INVALID_LOCATION", message, "Pass both, or neither for the home city.")
         home = self.db.get("ridesharing_cities", rules.profile(self, WORDS)["city_id"]) or {}
         city = home if lat is None or lng is None else roads.city_at(self, lat, lng)
         shown = [
@@ -140,9 +154,10 @@ class Account(Service):
     def list_offers(
         self, include_used: Used = False, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return offers, the soonest to expire first, with what they take off and ask for, and a status.
+        """Return offers with terms and status, the soonest to expire first.
 
-        That is available, applied, upcoming, or ineligible for one whose first rides you have taken.
+        The status is available, applied, upcoming, or ineligible (an offer for first rides that you
+        have already taken).
         """
         rows = self.db.rows("uber_offers", order="expires_at, rowid")
         offers = [self._offer_json(row) for row in rows]
@@ -152,7 +167,10 @@ class Account(Service):
 
     @writes(example={"offer_id": seeded("ubo", "green")}, idempotent=True)
     def apply_offer(self, offer_id: OfferId) -> dict[str, Any]:
-        """Apply an offer to the next ride that fits its terms. Offers do not combine: it takes the place of the one applied before."""
+        """Apply an offer to the next ride that meets its terms.
+
+        Offers do not combine: it replaces the one applied before.
+        """
         before = rules.applied(self, WORDS)
         offer = self._offer_json(rules.apply_offer(self, WORDS, offer_id))
         replaced = before["id"] if before and before["id"] != offer_id else None

@@ -1,4 +1,4 @@
-"""What happens around a ride: stops on the way, sharing the fare, the rating and the tip."""
+"""Changes to a ride and what follows it: stops, fare splits, ratings and tips."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Place = Annotated[
     Field(
         ge=0,
         le=MAX_STOPS - 1,
-        description="Where among the stops it goes, 0 first; last when left out.",
+        description="Position among the stops, starting at 0; omit to add it as the last one.",
     ),
 ]
 StopIndex = Annotated[
@@ -46,7 +46,7 @@ Splits = Annotated[
     Field(
         ge=2,
         le=6,
-        description="How many people share the fare, you included: one more than contact_ids.",
+        description="How many people share the fare, including you: one more than contact_ids.",
     ),
 ]
 Contacts = Annotated[
@@ -64,10 +64,10 @@ class Afterwards(Service):
 
     # -- stops -------------------------------------------------------------------------------------
     def _reroute(self, row: dict[str, Any], stops: list[Any]) -> dict[str, Any]:
-        """Change the stops of a ride that is not over, and return its stops and new fare.
+        """Change the stops of a ride that is not over; return its stops and new fare.
 
-        Fare and arrival are those of the new way, at the demand of the ride's request. An offer
-        that asks for more than the new fare goes back to the wallet.
+        The fare and the arrival are those of the new route, with the demand at the time of the
+        request. An offer that requires more than the new fare becomes available again.
         """
         row = row | {"stops": stops}
         roads.reachable(self, points(row))
@@ -86,7 +86,7 @@ class Afterwards(Service):
             stops=stops,
             fare=fare,
             offer_id=row["offer_id"] if offer_fits else None,
-            # A ride from which stops were taken away does not end in the past.
+            # A ride never ends in the past, even if most of its route is removed.
             ends_at=max(arrival, iso(self.now + 60)),
         )
         row = trips.find_ride(self, WORDS, row["id"])
@@ -99,8 +99,8 @@ class Afterwards(Service):
     def _open(self, ride_id: str) -> dict[str, Any]:
         row = trips.find_ride(self, WORDS, ride_id)
         if trips.phase(row, self.time) in ("done", "cancelled"):
-            message = f"Ride {ride_id} is over."
-            hint = "Stops can be changed until the dropoff."
+            message = f"Ride {ride_id} is already over."
+            hint = "Stops can only be changed before the dropoff."
             self.fail(
                 "RIDE_NOT_ACTIVE",
                 message,
@@ -116,15 +116,22 @@ class Afterwards(Service):
     def add_stop(
         self, ride_id: RideId, address: Address, position: Place | None = None
     ) -> dict[str, Any]:
-        """Add a stop to a ride that is not over, at most 3 in all; the fare changes with the way. Returns stops and the new fare_total."""
+        """Add a stop to a ride that is not over, and return its stops and new fare_total.
+
+        A ride has at most 3 stops. The fare changes with the route.
+        """
         row = self._open(ride_id)
         if len(row["stops"]) >= MAX_STOPS:
             hint = "Remove one with remove_stop first."
-            self.fail("TOO_MANY_STOPS", f"The ride has {MAX_STOPS} stops.", hint, ride_id=ride_id)
+            self.fail(
+                "TOO_MANY_STOPS", f"The ride already has {MAX_STOPS} stops.", hint, ride_id=ride_id
+            )
         at = len(row["stops"]) if position is None else position
         if at > len(row["stops"]) or at < reached(self, row):
             hint = f"Choose a position from {reached(self, row)} to {len(row['stops'])}."
-            self.fail("INVALID_POSITION", f"A stop cannot go to position {at}.", hint, position=at)
+            self.fail(
+                "INVALID_POSITION", f"A stop cannot be added at position {at}.", hint, position=at
+            )
         stops = list(row["stops"])
         stops.insert(at, list(rules.spot(self, WORDS, address)))
         return self._reroute(row, stops) | {"status": "stop_added"}
@@ -140,15 +147,18 @@ class Afterwards(Service):
         destructive=True,
     )
     def remove_stop(self, ride_id: RideId, stop_index: StopIndex) -> dict[str, Any]:
-        """Remove a stop that has not been reached; the fare changes with the way. Returns the remaining stops and the new fare_total."""
+        """Remove a stop that has not been reached; return the remaining stops and new fare_total.
+
+        The fare changes with the route.
+        """
         row = self._open(ride_id)
         if stop_index >= len(row["stops"]):
-            message = f"The ride has no stop {stop_index}."
+            message = f"The ride has no stop with the index {stop_index}."
             hint = "get_ride_stops shows the stops with their index."
             self.fail("STOP_NOT_FOUND", message, hint, stops=len(row["stops"]))
         if stop_index < reached(self, row):
-            message = f"Stop {stop_index} lies behind."
-            hint = "Only stops ahead can be removed."
+            message = f"The ride has already passed stop {stop_index}."
+            hint = "Only stops that are still ahead can be removed."
             self.fail("STOP_ALREADY_REACHED", message, hint, stop_index=stop_index)
         stops = list(row["stops"])
         del stops[stop_index]
@@ -156,7 +166,10 @@ class Afterwards(Service):
 
     @reads(example={"ride_id": seeded("ubr", "disputed")})
     def get_ride_stops(self, ride_id: RideId) -> dict[str, Any]:
-        """Return pickup, stops with their index and whether they were reached, and dropoff of a ride."""
+        """Return a ride's pickup, its stops and its dropoff.
+
+        Each stop has its index and whether it has been reached.
+        """
         row = trips.find_ride(self, WORDS, ride_id)
         start, end = trips.spots(row)
         return {
@@ -169,7 +182,10 @@ class Afterwards(Service):
     # -- sharing the fare --------------------------------------------------------------------------
     @reads()
     def list_contacts(self, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
-        """Return the people with whom a fare can be split, by name: contact_id, name, phone. Some names are alike."""
+        """Return the people to split a fare with, by name: contact_id, name and phone.
+
+        Some names are similar.
+        """
         rows = self.db.rows("uber_contacts", order="name, id")
         return page(rows, "contacts", limit, cursor, _contact_json)
 
@@ -182,9 +198,11 @@ class Afterwards(Service):
     def split_fare(
         self, ride_id: RideId, contact_ids: Contacts, num_splits: Splits | None = None
     ) -> dict[str, Any]:
-        """Invite contacts to share a fare equally, from the match until a day after the dropoff; once for each ride, tip excluded.
+        """Invite contacts to share a ride's fare equally.
 
-        Nobody is charged before accepting (get_ride shows who did): your_share holds what is not accepted, and the odd cents.
+        A fare can be split once, from the moment a driver accepts until a day after the dropoff;
+        the tip is not shared. Nobody is charged before accepting (get_ride shows who has accepted):
+        your_share includes the shares not yet accepted, and the odd cents.
         """
         row = trips.find_ride(self, WORDS, ride_id)
         matched = trips.phase(row, self.time) in ("en_route", "arrived", "riding", "done")
@@ -196,19 +214,19 @@ class Afterwards(Service):
             )
             self.fail("SPLIT_NOT_ALLOWED", message, hint, ride_status=status(row, self.time))
         if split_json(self, row) is not None:
-            message = "The fare is split already."
-            self.fail("ALREADY_SPLIT", message, "get_ride shows who takes part.", ride_id=ride_id)
+            message = "The fare has already been split."
+            self.fail("ALREADY_SPLIT", message, "get_ride shows the participants.", ride_id=ride_id)
         known = {c["id"] for c in self.db.rows("uber_contacts")}
         strange = [c for c in contact_ids if c not in known]
         if strange:
-            message = f"There is no contact {strange[0]!r}."
-            hint = "Take contact_ids from list_contacts."
+            message = f"There is no contact with the ID {strange[0]!r}."
+            hint = "Use contact_ids from list_contacts."
             self.fail("CONTACT_NOT_FOUND", message, hint, contact_id=strange[0])
         people = len(set(contact_ids)) + 1
         twice = people < len(contact_ids) + 1
         if twice or num_splits not in (None, people):
-            message = "num_splits does not fit the contacts."
-            hint = "Name each contact once; num_splits counts you as well, or leave it out."
+            message = "num_splits does not match the contacts."
+            hint = "List each contact once. num_splits includes you; it can be omitted."
             self.fail("SPLIT_MISMATCH", message, hint, people=len(set(contact_ids)) + 1)
         for contact_id in contact_ids:
             self.db.insert(
@@ -225,7 +243,10 @@ class Afterwards(Service):
     # -- rating and tip ----------------------------------------------------------------------------
     @writes(example={"ride_id": seeded("ubr", "recent"), "rating": 5}, idempotent=True)
     def rate_ride(self, ride_id: RideId, rating: Stars) -> dict[str, Any]:
-        """Rate the driver of a completed ride within 30 days; a new rating takes the place of the old one."""
+        """Rate the driver of a completed ride, within 30 days.
+
+        A new rating replaces the old one.
+        """
         row = trips.finished(self, WORDS, ride_id, "rated")
         if row["rating"] != rating:
             self.db.update("uber_rides", ride_id, rating=rating, rated_at=self.time)
@@ -233,16 +254,20 @@ class Afterwards(Service):
 
     @writes(example={"ride_id": seeded("ubr", "recent"), "amount": 4})
     def tip_driver(self, ride_id: RideId, amount: Dollars) -> dict[str, Any]:
-        """Tip the driver of a completed ride, once, within 30 days: at most 100 dollars or twice the fare, charged to the ride's card."""
+        """Tip the driver of a completed ride, once and within 30 days.
+
+        The tip is at most 100 dollars or twice the fare, whichever is more, and is charged to the
+        ride's payment method.
+        """
         row = trips.finished(self, WORDS, ride_id, "tipped")
         if row["tip"]:
-            message = f"A tip of ${dollars(row['tip']):.2f} was given {row['tipped_at']}."
-            hint = "A tip cannot be changed or given twice."
+            message = f"You already tipped ${dollars(row['tip']):.2f} on {row['tipped_at']}."
+            hint = "A tip cannot be changed or added to."
             self.fail("TIP_ALREADY_ADDED", message, hint, tip_amount=dollars(row["tip"]))
         most = max(10_000, 2 * row["fare"])
         if amount > most:
-            message = f"A tip is at most ${dollars(most):.2f}."
-            self.fail("TIP_TOO_LARGE", message, "Give less.", max_tip=dollars(most))
+            message = f"The tip for this ride is at most ${dollars(most):.2f}."
+            self.fail("TIP_TOO_LARGE", message, "Choose a smaller tip.", max_tip=dollars(most))
         self.db.update("uber_rides", ride_id, tip=amount, tipped_at=self.time)
         total = ride_json(self, trips.find_ride(self, WORDS, ride_id))["receipt"]["total"]
         return {

@@ -1,4 +1,4 @@
-"""Parcels that a courier brings across town."""
+"""Packages that a courier delivers across town."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Content = Annotated[
     Field(
         min_length=3,
         max_length=200,
-        description="What is in the parcel: up to 30 pounds, nothing alive.",
+        description="What is in the package: up to 30 pounds, nothing alive.",
     ),
 ]
 Key = Annotated[
@@ -31,12 +31,12 @@ Key = Annotated[
     Field(
         min_length=1,
         max_length=64,
-        description="A key of your own: a repeat with the same key orders nothing more.",
+        description="A key of your choice; a repeat with the same key places no new order.",
     ),
 ]
 DeliveryStatus = Annotated[
     Literal["pending", "pickup", "pickup_complete", "dropoff", "delivered", "canceled", "returned"],
-    Field(description="Only deliveries in this status."),
+    Field(description="Only deliveries with this status."),
 ]
 _STATUS = {
     "matching": "pending",
@@ -56,10 +56,10 @@ SENT = Setup("request_package_delivery", PARCEL, "parcel")
 
 
 class Parcels(Service):
-    """Couriers."""
+    """Package deliveries by courier."""
 
     def _state(self, row: dict[str, Any]) -> str:
-        """Return a parcel's status in Uber's words."""
+        """Return a delivery's status in Uber's terms."""
         if row["returned_at"] is not None and self.time >= row["returned_at"]:
             return "returned"
         phase = trips.phase(row, self.time)
@@ -94,8 +94,8 @@ class Parcels(Service):
     def _find(self, delivery_id: str) -> dict[str, Any]:
         row = self.db.get("uber_deliveries", delivery_id)
         if row is None:
-            message = f"There is no delivery {delivery_id!r}."
-            hint = "Take a delivery_id from list_deliveries."
+            message = f"There is no delivery with the ID {delivery_id!r}."
+            hint = "Use a delivery_id from list_deliveries."
             self.fail("DELIVERY_NOT_FOUND", message, hint, delivery_id=delivery_id)
         return row
 
@@ -110,7 +110,10 @@ class Parcels(Service):
         payment_method_id: PaymentId | None = None,
         idempotency_key: Key | None = None,
     ) -> dict[str, Any]:
-        """Send a courier with a parcel within one city and return the delivery, with its fee and the pin that the recipient tells."""
+        """Send a package by courier within one city and return the delivery.
+
+        It includes the fee in dollars and the PIN that the recipient gives the courier.
+        """
         start = rules.spot(self, WORDS, pickup)
         end = rules.spot(self, WORDS, dropoff)
         order = {
@@ -122,15 +125,15 @@ class Parcels(Service):
         earlier = self.db.rows("uber_deliveries", "idempotency_key=?", idempotency_key)
         if earlier:
             if any(earlier[0][k] != v for k, v in order.items()):
-                message = "The key was used for another parcel."
-                hint = "Use a new key for another parcel."
+                message = "The key was already used for another package."
+                hint = "Use a new key for a new package."
                 self.fail("IDEMPOTENCY_KEY_REUSED", message, hint, delivery_id=earlier[0]["id"])
             return self._json(earlier[0])
         roads.reachable(self, [start, end])
         city = roads.city_at(self, start.lat, start.lng)
         if roads.city_at(self, end.lat, end.lng)["id"] != city["id"]:
-            message = "The parcel would leave the city."
-            hint = "Couriers drive within one city."
+            message = "Pickup and dropoff are in different cities."
+            hint = "Couriers deliver within one city only."
             self.fail("DIFFERENT_CITIES", message, hint, city=city["name"])
         card = rules.payer(self, WORDS, payment_method_id)
         delivery_id = self.new_id("ubd")
@@ -139,7 +142,7 @@ class Parcels(Service):
         busy = trips.occupied(self, WORDS)
         driver = trips.driver_for(self, WORDS, delivery_id, COURIER, city, busy)
         if driver is None:
-            message = f"There are no couriers in {city['name']}."
+            message = f"No couriers are available in {city['name']}."
             self.fail("NO_COURIERS_AVAILABLE", message, "Try again later.", retryable=True)
         row = {
             "id": delivery_id,
@@ -156,14 +159,17 @@ class Parcels(Service):
 
     @reads(example={"delivery_id": seeded("ubd", "returned")})
     def get_delivery_status(self, delivery_id: DeliveryId) -> dict[str, Any]:
-        """Return a parcel: its status now, courier, pin, fee, and when it arrives or arrived. A returned one went back to the sender."""
+        """Return a package delivery: its current status, courier, PIN, fee and times.
+
+        A returned package went back to the sender.
+        """
         return self._json(self._find(delivery_id))
 
     @reads(example={"limit": 5})
     def list_deliveries(
         self, status: DeliveryStatus | None = None, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return parcels sent, newest first."""
+        """Return the packages you sent, newest first."""
         rows = self.db.rows("uber_deliveries", order="requested_at DESC, rowid DESC")
         if status is not None:
             rows = [row for row in rows if self._state(row) == status]
@@ -171,12 +177,15 @@ class Parcels(Service):
 
     @writes(example={"delivery_id": "${parcel.delivery_id}"}, setup=(SENT,), destructive=True)
     def cancel_package_delivery(self, delivery_id: DeliveryId) -> dict[str, Any]:
-        """Cancel a parcel that was not picked up: free until two minutes after a courier accepted, 4 dollars after that."""
+        """Cancel a delivery whose package has not been picked up.
+
+        It is free until two minutes after a courier accepts and costs 4 dollars after that.
+        """
         row = self._find(delivery_id)
         state = self._state(row)
         if state not in ("pending", "pickup"):
             message = f"Delivery {delivery_id} is {state}."
-            hint = "A parcel can be cancelled until the courier has it."
+            hint = "A delivery can be canceled until the courier picks up the package."
             self.fail("DELIVERY_NOT_CANCELLABLE", message, hint, delivery_status=state)
         fee = 0 if self.now - parse_time(row["matched_at"]) <= trips.FREE_CANCEL else 400
         self.db.update("uber_deliveries", delivery_id, cancelled_at=self.time, cancel_fee=fee)

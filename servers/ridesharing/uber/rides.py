@@ -37,7 +37,7 @@ from servers.ridesharing.uber._model import status as ride_status
 
 @with_config(extra="forbid")
 class Point(TypedDict):
-    """A stop on the way."""
+    """A stop along the way."""
 
     lat: Latitude
     lng: Longitude
@@ -45,22 +45,22 @@ class Point(TypedDict):
 
 Stops = Annotated[
     list[Point],
-    Field(max_length=MAX_STOPS, description="Stops on the way, in their order (up to 3)."),
+    Field(max_length=MAX_STOPS, description="Stops along the way, in order (up to 3)."),
 ]
 FareId = Annotated[
     str,
     Field(
-        description="fare_id of an estimate for the same places and type: "
-        "the ride costs what that says."
+        description="fare_id of an estimate for the same places and ride type; "
+        "the ride then costs the estimated fare."
     ),
 ]
 Pickup = Annotated[
     Timestamp,
-    Field(description="Time of the pickup, 30 minutes to 90 days ahead; makes a reservation."),
+    Field(description="Pickup time, 30 minutes to 90 days ahead; makes the ride a reservation."),
 ]
 ReservationStatus = Annotated[
     Literal["scheduled", "dispatched", "completed", "canceled"],
-    Field(description="Only reservations in this status; dispatched: its ride is under way."),
+    Field(description="Only reservations with this status; dispatched: the ride is under way."),
 ]
 HOME_TO_WORK = {
     "pickup_lat": 45.5181,
@@ -82,7 +82,7 @@ LATER = Setup(
 
 
 class Rides(Service):
-    """From an estimate to a receipt."""
+    """Everything from an estimate to a receipt."""
 
     def _estimate(self, ride_type: str, points: list[Spot]) -> dict[str, Any]:
         city = roads.city_at(self, points[0].lat, points[0].lng)
@@ -126,7 +126,10 @@ class Rides(Service):
         dropoff_lng: Longitude,
         ride_type_id: RideType,
     ) -> dict[str, Any]:
-        """Return the upfront fare of one ride type, in dollars after the applied offer; its fare_id holds for ten minutes or more."""
+        """Return the upfront fare of one ride type, in dollars after the applied offer.
+
+        Its fare_id locks the fare for at least ten minutes.
+        """
         points = self._spots(pickup_lat, pickup_lng, dropoff_lat, dropoff_lng)
         return self._estimate(ride_type_id, points)
 
@@ -138,7 +141,10 @@ class Rides(Service):
         dropoff_lat: Latitude,
         dropoff_lng: Longitude,
     ) -> dict[str, Any]:
-        """Return an estimate of every ride type for the same way, to compare price, waiting time and seats."""
+        """Return estimates of every ride type for the same route.
+
+        Use them to compare prices, waits and seats.
+        """
         points = self._spots(pickup_lat, pickup_lng, dropoff_lat, dropoff_lng)
         estimates = [
             self._estimate(ride_type, points) | {"capacity": mode.capacity}
@@ -175,7 +181,8 @@ class Rides(Service):
         driver = trips.driver_for(self, WORDS, ride_id, mode, city, trips.occupied(self, WORDS))
         if driver is None:
             message = f"{mode.name} is not offered in {city['name']}."
-            self.fail("RIDE_TYPE_UNAVAILABLE", message, "See list_ride_types there.")
+            hint = "list_ride_types shows the ride types of a place."
+            self.fail("RIDE_TYPE_UNAVAILABLE", message, hint)
         row = {
             "id": ride_id,
             "mode_id": ride_type,
@@ -199,13 +206,13 @@ class Rides(Service):
     def _free_to_ride(self, ride_type: str, city: dict[str, Any]) -> None:
         active = [r["id"] for r in trips.underway(self, WORDS)]
         if len(active) >= MAX_ACTIVE:
-            message = f"{MAX_ACTIVE} rides are under way already."
+            message = f"You already have {MAX_ACTIVE} rides under way."
             hint = "Wait until one of them is over, or cancel one with cancel_ride."
             self.fail("TOO_MANY_ACTIVE_RIDES", message, hint, ride_ids=active)
         if not roads.near("uber", MODES[ride_type], city, self.now):
             others = [t for t, m in MODES.items() if roads.near("uber", m, city, self.now)]
-            message = f"No {MODES[ride_type].name} driver is near now."
-            hint = "Take another ride type, or try again later."
+            message = f"No {MODES[ride_type].name} driver is nearby right now."
+            hint = "Choose another ride type, or try again later."
             self.fail("NO_DRIVERS_AVAILABLE", message, hint, retryable=True, available=others)
 
     @writes(example=HOME_TO_WORK | {"ride_type_id": "uberx"})
@@ -221,10 +228,10 @@ class Rides(Service):
         payment_method_id: PaymentId | None = None,
         fare_id: FareId | None = None,
     ) -> dict[str, Any]:
-        """Request a ride now, or reserve one for scheduled_time, and return it; fare_total is the upfront fare in dollars.
+        """Request a ride now, or reserve one for scheduled_time, and return it.
 
-        Every call is a ride of its own, up to three at a time. Without the fare_id of an estimate the fare of this moment
-        holds.
+        fare_total is the upfront fare in dollars. Every call requests another ride, up to three at
+        a time. Without the fare_id of an estimate, the current fare applies.
         """
         via = [roads.name_of(self, s["lat"], s["lng"]) for s in stops or []]
         points = [
@@ -236,17 +243,19 @@ class Rides(Service):
         if scheduled_time is not None:
             scheduled = trips.scheduled_moment(self, WORDS, scheduled_time)
         if scheduled is not None and fare_id is not None:
-            message = "An estimate is for a ride now, not for scheduled_time."
-            hint = "Leave fare_id out: a reservation has a fixed fare of its own."
+            message = "An estimate is for an immediate ride, not for scheduled_time."
+            hint = "Omit fare_id: a reservation has its own fixed fare."
             self.fail("FARE_ID_NOT_APPLICABLE", message, hint)
         row = self._order(ride_type_id, points, payment_method_id, fare_id, scheduled)
         return ride_json(self, row)
 
     @writes(example={"ride_id": "${ride.ride_id}"}, setup=(NOW,), destructive=True)
     def cancel_ride(self, ride_id: RideId) -> dict[str, Any]:
-        """Cancel a ride before it begins, for a fee of 5 to 10 dollars by type; free until two minutes after a driver accepted.
+        """Cancel a ride before it begins.
 
-        A reserved ride is free until an hour before its pickup instead. It costs nothing either when the driver is five minutes late.
+        It is free until two minutes after a driver accepts, then costs 5 to 10 dollars depending on
+        the ride type. A reserved ride is free to cancel until an hour before its pickup. Canceling
+        is also free when the driver is five minutes late.
         """
         row = trips.find_ride(self, WORDS, ride_id)
         trips.cancellable(self, WORDS, row)
@@ -263,14 +272,17 @@ class Rides(Service):
 
     @reads(example={"ride_id": seeded("ubr", "disputed")})
     def get_ride(self, ride_id: RideId) -> dict[str, Any]:
-        """Return one ride: status now, places, driver, times, fare_total as agreed, and the receipt with tip and later adjustments."""
+        """Return one ride: its current status, places, driver, times, fare_total and receipt.
+
+        fare_total is the agreed fare; the receipt includes the tip and later adjustments.
+        """
         return ride_json(self, trips.find_ride(self, WORDS, ride_id))
 
     @reads(example={"status": "completed", "limit": 5})
     def list_rides(
         self, status: RideStatus | None = None, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return rides, the latest first by their time of pickup, reservations to come included."""
+        """Return rides by pickup time, latest first, including upcoming reservations."""
         rows = self.db.rows(
             "uber_rides", order="coalesce(scheduled_for, requested_at) DESC, rowid DESC"
         )
@@ -280,12 +292,15 @@ class Rides(Service):
 
     @reads(example={"ride_id": seeded("ubr", "disputed")})
     def get_driver_info(self, ride_id: RideId) -> dict[str, Any]:
-        """Return the driver of a ride: name, rating, vehicle with license plate, and availability (on_trip with you, online or offline)."""
+        """Return the driver of a ride: name, rating, vehicle with license plate, and availability.
+
+        availability is on_trip (driving you), online or offline.
+        """
         row = trips.find_ride(self, WORDS, ride_id)
         shown = driver_json(self, row)
         driver = self.db.get("uber_drivers", row["driver_id"])
         if shown is None or driver is None:
-            message = f"No driver has accepted ride {ride_id}."
+            message = f"No driver has accepted ride {ride_id} yet."
             hint = "Ask again once get_ride shows the status accepted."
             self.fail("DRIVER_NOT_ASSIGNED", message, hint, ride_id=ride_id)
         return {
@@ -330,9 +345,10 @@ class Rides(Service):
         scheduled_time: Pickup,
         payment_method_id: PaymentId | None = None,
     ) -> dict[str, Any]:
-        """Reserve a ride for later at a fixed fare without surge (fee of 3.50 included); a driver is sent 15 minutes before.
+        """Reserve a ride for later at a fixed fare without surge, including a fee of 3.50 dollars.
 
-        Its ride_id can be used with the other tools at once.
+        A driver is sent 15 minutes before the pickup. The ride_id works with the other tools right
+        away.
         """
         points = [rules.spot(self, WORDS, pickup), rules.spot(self, WORDS, dropoff)]
         at = trips.scheduled_moment(self, WORDS, scheduled_time)
@@ -346,7 +362,7 @@ class Rides(Service):
         limit: Limit = 20,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Return reservations by their time of pickup, the earliest first, past ones included unless a status is asked for."""
+        """Return reservations by pickup time, earliest first, including past ones."""
         order = "scheduled_for, rowid"
         rows = self.db.rows("uber_rides", "reservation_id IS NOT NULL", order=order)
         reservations = [self._reservation_json(row) for row in rows]
@@ -357,11 +373,14 @@ class Rides(Service):
         example={"reservation_id": "${reserved.reservation_id}"}, setup=(LATER,), destructive=True
     )
     def cancel_reservation(self, reservation_id: ReservationId) -> dict[str, Any]:
-        """Cancel a reservation: free until an hour before the pickup, for the cancellation fee after that unless the driver is late."""
+        """Cancel a reservation; it is free until an hour before the pickup.
+
+        After that it costs the cancellation fee of the ride type, unless the driver is late.
+        """
         rows = self.db.rows("uber_rides", "reservation_id=?", reservation_id)
         if not rows:
-            message = f"There is no reservation {reservation_id!r}."
-            hint = "Take a reservation_id from get_reservations."
+            message = f"There is no reservation with the ID {reservation_id!r}."
+            hint = "Use a reservation_id from get_reservations."
             self.fail("RESERVATION_NOT_FOUND", message, hint, reservation_id=reservation_id)
         fee = self.cancel_ride(rows[0]["id"])["cancellation_fee"]
         return {"reservation_id": reservation_id, "status": "canceled", "cancellation_fee": fee}

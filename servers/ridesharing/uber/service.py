@@ -12,7 +12,7 @@ from servers.ridesharing.uber.rides import Rides
 
 
 class Uber(Account, Rides, Afterwards, Parcels):
-    """Rides now and reserved, with stops, fare splits and parcels."""
+    """Rides now and reserved, with stops, fare splits and package deliveries."""
 
     name = "uber"
     title = "Uber"

@@ -42,7 +42,7 @@ def at(app: str, kind: int, key: str) -> str:
 def coffee(app: str, lattes: int = 2, cookies: int = 1, **more: Any) -> dict[str, Any]:
     """Return an order of lattes and oat cookies to Maya's home.
 
-    Both providers bring it at nine on a Saturday.
+    Both providers deliver it at nine on a Saturday.
     """
     latte = {
         "item_id": at(app, 1, "hazel_hawthorne/latte"),
@@ -79,4 +79,4 @@ async def out_soon(session: Session) -> dict[str, Any]:
             if there(item, span - 1) and not there(item, span) and not there(item, span + 1):
                 session.pass_time(span * 5400 - 60 - session.control.now)
                 return item
-    raise AssertionError("nothing runs out in the co-op")
+    raise AssertionError("nothing at the co-op runs out")

@@ -52,7 +52,7 @@ async def test_cancelling_never_costs_more_than_the_order(session: Session, app:
     placed = await order(session, app, offer_id=grant(session, app, 5000), tip=0)
     row = session.world.get(f"{app}_orders", placed["order_id"])
     assert row is not None
-    assert cents(placed["total"]) < 0.4 * cents(placed["subtotal"]), "fees alone are left to pay"
+    assert cents(placed["total"]) < 0.4 * cents(placed["subtotal"]), "only fees are left to pay"
     session.pass_time(parse_time(row["preparing_at"]) - session.control.now + 1)
     shown = await call_ok(session, app, GET[app], order_id=placed["order_id"])
     fee = shown.get("cancellation_fee", shown.get("cancel_fee"))
@@ -61,7 +61,7 @@ async def test_cancelling_never_costs_more_than_the_order(session: Session, app:
     assert done["fee"] == fee == placed["total"] and done["refunded"] == 0
 
 
-async def test_a_promotion_takes_no_more_off_groceries_than_were_bought(session: Session) -> None:
+async def test_a_promotion_never_exceeds_the_groceries_that_were_bought(session: Session) -> None:
     item = await out_soon(session)
     offer = grant(session, "uber_eats", 5000)
     session.world.update("uber_eats_restaurants", STORE, min_order=0)
@@ -74,10 +74,10 @@ async def test_a_promotion_takes_no_more_off_groceries_than_were_bought(session:
     shown = await call_ok(session, "uber_eats", "get_order", order_id=placed["order_id"])
     assert shown["items"][0]["fulfillment"] == "refunded"
     fees = sum(cents(shown["fees"][k]) for k in ("delivery", "service", "tip"))
-    assert cents(shown["total"]) == fees, "nothing was bought: no goods, no discount"
+    assert cents(shown["total"]) == fees, "nothing was bought, so there is no discount"
 
 
-async def test_what_was_cancelled_changes_no_bill(session: Session) -> None:
+async def test_a_cancelled_order_has_no_adjustments(session: Session) -> None:
     item = await out_soon(session)
     beans = {"item_id": make_id("uei", "maya", "alder_coop/black-beans"), "quantity": 9}
     lines = [{"item_id": item["id"], "quantity": 2}, beans, *BASKET["items"]]
@@ -99,7 +99,9 @@ async def test_what_was_cancelled_changes_no_bill(session: Session) -> None:
     assert [line["adjustment"] for line in cancelled["items"]] == [0] * len(lines)
 
 
-async def test_the_shopper_waits_for_no_answer_once_the_bags_have_left(session: Session) -> None:
+async def test_the_shopper_stops_waiting_for_an_answer_once_the_bags_leave(
+    session: Session,
+) -> None:
     item = await out_soon(session)
     on_shelf = "restaurant_id=? AND scarce=0 AND out_since IS NULL AND removed_at IS NULL"
     goods = session.world.rows("uber_eats_items", on_shelf, STORE)
@@ -120,7 +122,7 @@ async def test_the_shopper_waits_for_no_answer_once_the_bags_have_left(session: 
     assert shown["status"] == "picked_up" and shown["items"][-1]["fulfillment"] == "refunded"
 
 
-async def test_a_key_stands_for_the_options_too(session: Session) -> None:
+async def test_an_idempotency_key_covers_the_options(session: Session) -> None:
     breakfast = paid("uber_eats", idempotency_key="breakfast")
     await call_ok(session, "uber_eats", "submit_food_order", **breakfast)
     latte, cookie = breakfast["items"]
@@ -130,7 +132,7 @@ async def test_a_key_stands_for_the_options_too(session: Session) -> None:
     assert error["code"] == "IDEMPOTENCY_KEY_REUSED"
 
 
-async def test_a_reorder_repeats_the_wishes(session: Session) -> None:
+async def test_a_reorder_repeats_special_instructions(session: Session) -> None:
     latte, cookie = coffee("doordash")["items"]
     latte |= {"special_instructions": "Oat milk on the side"}
     first = await order(session, "doordash", items=[latte, cookie])
@@ -146,14 +148,16 @@ async def test_a_reorder_repeats_the_wishes(session: Session) -> None:
     assert [i["special_instructions"] for i in again["items"]] == ["Oat milk on the side", None]
 
 
-async def test_an_add_on_store_is_looked_for_where_it_is_listed(session: Session) -> None:
+async def test_an_unknown_add_on_store_is_pointed_to_the_tool_that_lists_them(
+    session: Session,
+) -> None:
     cafe = at("doordash", 0, "hazel_hawthorne")
     error = await call_refused(session, "doordash", "get_doubledash_catalog", store_id=cafe)
     assert error["code"] == "STORE_NOT_FOUND" and "get_doubledash_stores" in error["hint"]
 
 
 @both
-async def test_signs_and_words_that_say_nothing_hide_no_dish(session: Session, app: str) -> None:
+async def test_signs_and_filler_words_do_not_hide_dishes(session: Session, app: str) -> None:
     key = {"uber_eats": "restaurants", "doordash": "stores"}[app]
 
     async def hits(query: str) -> list[str]:
@@ -166,7 +170,7 @@ async def test_signs_and_words_that_say_nothing_hide_no_dish(session: Session, a
     assert await hits("&") == await hits("food") == []
 
 
-def test_the_soonest_window_can_be_kept_by_the_slowest_kitchen_for_the_farthest_address() -> None:
+def test_the_slowest_kitchen_can_reach_the_farthest_address_in_the_soonest_window() -> None:
     busy_kitchens = 0
     for name in names():
         world = shared(name, ("doordash",))
@@ -182,11 +186,11 @@ def test_the_soonest_window_can_be_kept_by_the_slowest_kitchen_for_the_farthest_
                 assert soonest.start <= delivered <= soonest.end, (place["name"], now)
                 if catalogue.busy(place, soonest.start) > 0.9:
                     busy_kitchens += 1
-    assert busy_kitchens, "kitchens were busy"
+    assert busy_kitchens, "no kitchen was busy"
 
 
 @pytest.mark.parametrize("name", names())
-def test_every_order_was_paid_with_a_card_of_its_day_from_and_to_where_there_was_one(
+def test_every_past_order_used_a_card_and_an_address_that_were_valid_then(
     name: str,
 ) -> None:
     world = shared(name, ("uber_eats", "doordash"))

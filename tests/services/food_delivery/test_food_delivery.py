@@ -57,7 +57,7 @@ async def test_a_total_is_the_sum_of_its_parts_and_a_quote_is_what_is_charged(
     assert cents(quote["subtotal"]) == goods
     fees = sum(cents(fee) for fee in quote["fees"].values())
     assert cents(quote["total"]) == goods + fees - cents(quote["discount"])
-    assert quote["fees"]["tax"] == 0, "Oregon taxes no meals"
+    assert quote["fees"]["tax"] == 0, "Oregon does not tax meals"
     payment = {"payment_method_id": at(app, 4, "visa"), "quote_token": quote["quote_token"]}
     placed = await call_ok(session, app, PLACE[app], **wanted, **payment)
     assert (placed["total"], placed["fees"]) == (quote["total"], quote["fees"])
@@ -66,7 +66,7 @@ async def test_a_total_is_the_sum_of_its_parts_and_a_quote_is_what_is_charged(
 
 
 @both
-async def test_a_quote_holds_for_ten_minutes_while_prices_move_and_for_that_order_alone(
+async def test_a_quote_holds_for_ten_minutes_and_only_for_its_own_order(
     session: Session, app: str
 ) -> None:
     quote = await call_ok(session, app, QUOTE[app], **coffee(app, tip=3))
@@ -89,7 +89,7 @@ async def test_a_quote_holds_for_ten_minutes_while_prices_move_and_for_that_orde
     assert error["code"] == "QUOTE_EXPIRED"
 
 
-async def test_members_pay_no_delivery_from_a_subtotal_on(session: Session) -> None:
+async def test_members_pay_no_delivery_fee_above_a_certain_subtotal(session: Session) -> None:
     """Maya has Uber One; her DashPass has lapsed."""
     small = await call_ok(session, "uber_eats", "get_order_quote", **coffee("uber_eats", 1))
     large = await call_ok(session, "uber_eats", "get_order_quote", **coffee("uber_eats", 4))
@@ -103,7 +103,7 @@ async def test_members_pay_no_delivery_from_a_subtotal_on(session: Session) -> N
 
 
 @both
-async def test_reads_of_the_same_moment_agree_whatever_was_asked_before(
+async def test_reads_of_the_same_moment_agree_regardless_of_earlier_reads(
     session: Session, app: str
 ) -> None:
     other = new_session(app)
@@ -115,7 +115,7 @@ async def test_reads_of_the_same_moment_agree_whatever_was_asked_before(
     assert quotes[0] == quotes[1]
 
 
-async def test_a_restaurants_minimum_counts_items_alone(session: Session) -> None:
+async def test_a_minimum_order_counts_only_the_items(session: Session) -> None:
     error = await call_refused(session, "doordash", "preview_dash", **coffee("doordash", 1, tip=20))
     assert error["code"] == "MIN_ORDER_NOT_MET" and error["subtotal"] < error["min_order"] == 10.0
     reply = await call_ok(session, "doordash", "preview_dash", **coffee("doordash", 2))
@@ -125,7 +125,7 @@ async def test_a_restaurants_minimum_counts_items_alone(session: Session) -> Non
 # -- promotions ------------------------------------------------------------------------------------
 
 
-async def test_a_promotion_has_to_be_in_the_wallet_in_time_and_for_enough(session: Session) -> None:
+async def test_a_promotion_must_be_saved_current_and_meet_its_minimum(session: Session) -> None:
     def offer(key: str) -> str:
         return at("uber_eats", 5, key)
 
@@ -157,7 +157,7 @@ async def test_a_promotion_has_to_be_in_the_wallet_in_time_and_for_enough(sessio
     assert reply["discount"] == six["discount"]
 
 
-async def test_what_is_for_members_needs_the_membership(session: Session) -> None:
+async def test_member_promotions_require_the_membership(session: Session) -> None:
     wanted = coffee("doordash", 10, offer_id=at("doordash", 5, "pass"))
     error = await call_refused(session, "doordash", "preview_dash", **wanted)
     assert error["code"] == "PROMO_MEMBERS_ONLY"
@@ -169,7 +169,7 @@ async def test_what_is_for_members_needs_the_membership(session: Session) -> Non
 
 
 @both
-async def test_required_options_are_asked_for_and_strange_ones_refused(
+async def test_required_options_are_asked_for_and_unknown_ones_refused(
     session: Session, app: str
 ) -> None:
     latte = at(app, 1, "hazel_hawthorne/latte")
@@ -189,7 +189,7 @@ async def test_required_options_are_asked_for_and_strange_ones_refused(
 
 
 @both
-async def test_a_closed_restaurant_takes_no_order_now_and_one_that_is_gone_none_at_all(
+async def test_a_closed_restaurant_takes_orders_later_and_a_permanently_closed_one_never(
     session: Session, app: str
 ) -> None:
     margherita = {
@@ -229,7 +229,7 @@ async def test_open_only_follows_the_clock_in_the_restaurants_own_zone(
     assert await opened() == set()
 
 
-async def test_how_far_a_restaurant_delivers_is_kept(session: Session) -> None:
+async def test_a_restaurant_delivers_only_within_its_radius(session: Session) -> None:
     reply = await call_ok(session, "uber_eats", "search_restaurants", query="hazel alberta")
     (alberta,) = reply["restaurants"]
     assert alberta["name"] == "Hazel & Oat Coffee, Alberta"
@@ -243,7 +243,7 @@ async def test_how_far_a_restaurant_delivers_is_kept(session: Session) -> None:
 
 
 @both
-async def test_branches_and_dishes_are_found_by_words(session: Session, app: str) -> None:
+async def test_branches_and_dishes_can_be_searched_by_words(session: Session, app: str) -> None:
     async def names(**args: Any) -> list[str]:
         reply = await call_ok(session, app, OPEN[app], limit=100, **args)
         return [place["name"] for place in next(iter(reply.values()))]
@@ -288,7 +288,7 @@ async def test_an_order_goes_through_its_stages_and_tracking_agrees(
 
 
 @both
-async def test_cancelling_is_free_until_confirmed_then_costs_and_ends_with_the_pick_up(
+async def test_cancelling_is_free_until_confirmed_then_costs_a_fee_until_pickup(
     session: Session, app: str
 ) -> None:
     shares = {
@@ -325,7 +325,9 @@ async def test_cancelling_is_free_until_confirmed_then_costs_and_ends_with_the_p
 
 
 @both
-async def test_only_a_delivered_order_is_rated_and_once(session: Session, app: str) -> None:
+async def test_only_a_delivered_order_can_be_rated_and_only_once(
+    session: Session, app: str
+) -> None:
     one = (await order(session, app))["order_id"]
     error = await call_refused(session, app, RATE[app], order_id=one, rating=5)
     assert error["code"] == "ORDER_NOT_DELIVERED"
@@ -386,7 +388,7 @@ async def test_a_scheduled_order_waits_for_its_window_and_arrives_within_it(
 
 
 @both
-async def test_an_expired_card_pays_nothing_and_is_not_taken(session: Session, app: str) -> None:
+async def test_an_expired_card_can_neither_pay_nor_be_saved(session: Session, app: str) -> None:
     by_old_card = paid(app, payment_method_id=at(app, 4, "old_visa"))
     error = await call_refused(session, app, PLACE[app], **by_old_card)
     assert error["code"] == "CARD_EXPIRED" and "2025-09" in error["message"]
@@ -407,7 +409,7 @@ async def test_an_expired_card_pays_nothing_and_is_not_taken(session: Session, a
 
 
 @both
-async def test_an_address_lies_where_couriers_drive_and_stays_while_an_order_comes(
+async def test_an_address_must_be_served_and_stays_while_an_order_is_on_its_way(
     session: Session, app: str
 ) -> None:
     add, remove = {

@@ -1,4 +1,4 @@
-"""What each of the two has alone: group orders and groceries; favourites, gifts, second stores."""
+"""What only one of the two has: group orders and groceries; favourites, gifts, second stores."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ PAYS = {
 }
 
 
-async def test_everyones_subtotal_adds_up_to_the_order_of_all(session: Session) -> None:
+async def test_everyones_subtotals_add_up_to_the_group_order(session: Session) -> None:
     one = (await group(session))["group_order_id"]
     for name in ("Ana Reyes", "Ben Asher"):
         await eats(session, "join_group_order", group_order_id=one, participant_name=name)
@@ -123,7 +123,7 @@ async def test_the_deadline_locks_a_group_order_and_two_hours_later_it_expires(
     assert (states[one], states[two]) == ("ordered", "expired")
 
 
-async def test_an_empty_group_order_orders_nothing_and_a_choice_can_be_taken_back(
+async def test_an_empty_group_order_cannot_be_placed_and_items_can_be_removed(
     session: Session,
 ) -> None:
     one = (await group(session))["group_order_id"]
@@ -149,7 +149,7 @@ async def grocery(session: Session, *items: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("preference", ["none", "refund", "substitute", "named", "contact_me"])
-async def test_what_is_out_when_the_shopper_comes_follows_the_preference(
+async def test_an_item_that_is_out_of_stock_follows_the_preference(
     session: Session, preference: str
 ) -> None:
     item = await out_soon(session)
@@ -192,7 +192,7 @@ async def test_what_is_out_when_the_shopper_comes_follows_the_preference(
     )
     assert late["code"] == "SHOPPING_DONE"
     session.pass_time(2 * HOUR)
-    assert (await line())["total"] == picked["total"], "what was done stays done"
+    assert (await line())["total"] == picked["total"], "the outcome does not change afterwards"
 
 
 async def test_the_shopper_waits_for_an_answer(session: Session) -> None:
@@ -211,7 +211,7 @@ async def test_the_shopper_waits_for_an_answer(session: Session) -> None:
     assert await state() == "substituted"
 
 
-async def test_substitutions_are_for_the_items_of_a_grocery_order(session: Session) -> None:
+async def test_substitutions_apply_only_to_items_of_a_grocery_order(session: Session) -> None:
     placed = await grocery(session)
     meal = (await order(session, "uber_eats"))["order_id"]
     beans = placed["items"][0]["item_id"]
@@ -240,22 +240,21 @@ async def test_an_idempotency_key_orders_once(session: Session) -> None:
     assert other["code"] == "IDEMPOTENCY_KEY_REUSED" and other["order_id"] == first["order_id"]
 
 
-# -- DoorDash's own --------------------------------------------------------------------------------
+# -- what only DoorDash has ------------------------------------------------------------------------
 
 
-async def test_the_same_dash_again_within_minutes_has_to_be_meant(session: Session) -> None:
+async def test_repeating_a_dash_within_minutes_must_be_deliberate(session: Session) -> None:
     first = await order(session, "doordash")
     twice = await call_refused(session, "doordash", "place_dash", **paid("doordash"))
     assert twice["code"] == "DUPLICATE_ORDER" and twice["order_id"] == first["order_id"]
     assert (await order(session, "doordash", allow_duplicate=True))["order_id"] != first["order_id"]
-    assert (await order(session, "doordash", delivery_address_id=at("doordash", 3, "work")))[
-        "status"
-    ] == "received"
+    elsewhere = await order(session, "doordash", delivery_address_id=at("doordash", 3, "work"))
+    assert elsewhere["status"] == "received"
     session.pass_time(6 * MINUTE)
     assert (await order(session, "doordash"))["order_id"]
 
 
-async def test_a_reorder_takes_todays_menu_and_prices_and_says_what_changed(
+async def test_a_reorder_uses_todays_menu_and_prices_and_lists_the_changes(
     session: Session,
 ) -> None:
     old = at("doordash", 6, "cafe-again")
@@ -312,7 +311,7 @@ async def test_a_gift_waits_for_its_recipient_then_travels_or_expires(session: S
     error = await call_refused(session, "doordash", "cancel_dash", order_id=two, reason="x")
     assert error["code"] == "ORDER_NOT_CANCELLABLE"
     reply = await dash(session, "get_dash", order_id=two)
-    assert reply["drop_off"] is None, "where a friend lives is not told"
+    assert reply["drop_off"] is None, "the friend's address stays private"
     session.pass_time(2 * DAY)
     gone = await dash(session, "get_dash", order_id=one)
     assert gone["status"] == "expired" and gone["refund"]["amount"] == gone["total"]
@@ -320,7 +319,7 @@ async def test_a_gift_waits_for_its_recipient_then_travels_or_expires(session: S
     assert error["code"] == "ORDER_NOT_CANCELLABLE"
 
 
-async def test_an_unclaimed_gift_is_cancelled_for_nothing(session: Session) -> None:
+async def test_cancelling_an_unclaimed_gift_is_free(session: Session) -> None:
     gift = at("doordash", 6, "gift-nora")
     done = await dash(session, "cancel_dash", order_id=gift, reason="She is away")
     assert done["fee"] == 0
@@ -330,7 +329,7 @@ async def test_an_unclaimed_gift_is_cancelled_for_nothing(session: Session) -> N
     assert error["code"] == "NOT_A_GIFT_ORDER"
 
 
-async def test_a_second_store_joins_an_order_within_ten_minutes_for_no_further_delivery_fee(
+async def test_a_second_store_can_be_added_within_ten_minutes_without_another_delivery_fee(
     session: Session,
 ) -> None:
     session.pass_time(45 * MINUTE)  # a quarter to ten
@@ -369,7 +368,7 @@ async def test_a_second_store_joins_an_order_within_ten_minutes_for_no_further_d
         assert error["code"] == "DOUBLEDASH_CLOSED"
 
 
-async def test_favourites_are_kept_once_and_show_what_has_closed(session: Session) -> None:
+async def test_a_favourite_is_listed_once_and_shows_whether_it_has_closed(session: Session) -> None:
     olive = at("doordash", 0, "olive_ash")
     for _ in range(2):
         listed = (await dash(session, "add_favorite_restaurant", restaurant_id=olive))["favorites"]
@@ -388,7 +387,7 @@ async def test_favourites_are_kept_once_and_show_what_has_closed(session: Sessio
 
 
 @pytest.mark.parametrize("name", names())
-async def test_each_world_holds_the_orders_of_its_life_to_the_cent(name: str) -> None:
+async def test_each_world_has_the_orders_of_its_happenings_to_the_cent(name: str) -> None:
     builder = Builder(name, person(name))
     session = Session(("uber_eats", "doordash"), shared(name).share(), Control(builder.start))
     told = [h for h in builder.life if h.get("order")]
@@ -407,7 +406,7 @@ async def test_each_world_holds_the_orders_of_its_life_to_the_cent(name: str) ->
 
 
 @pytest.mark.parametrize("name", names())
-async def test_each_world_offers_real_choice_and_its_orders_add_up(name: str) -> None:
+async def test_each_world_has_enough_restaurants_and_its_orders_add_up(name: str) -> None:
     start = Builder(name, person(name)).start
     session = Session(("uber_eats", "doordash"), shared(name).share(), Control(start))
     for app, history in (("uber_eats", "get_order_history"), ("doordash", "get_dash_history")):

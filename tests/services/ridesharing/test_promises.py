@@ -9,7 +9,7 @@ import pytest
 from scenarios.worlds.build import names, shared
 from servers.kit.session import Session
 from servers.kit.values import cents, iso, parse_time
-from tests.services.ridesharing.support import HOUR, MINUTE, WORK, row, until
+from tests.services.ridesharing.support import HOUR, MINUTE, WORK, request, row, until
 from tests.support import START, at, call_ok, call_refused, new_session
 
 pytestmark = pytest.mark.anyio
@@ -20,15 +20,13 @@ def session() -> Session:
     return new_session("uber", "lyft")
 
 
-async def test_a_lyft_comes_and_arrives_in_the_minutes_of_its_estimate(session: Session) -> None:
+async def test_a_lyft_picks_up_and_arrives_as_estimated(session: Session) -> None:
     shown = (await call_ok(session, "lyft", "get_ride_estimates", **WORK))["estimates"][0]
     booked = await call_ok(
         session, "lyft", "book_ride", **WORK, ride_type_id="lyft", cost_token=shown["cost_token"]
     )
-    assert (booked["eta_pickup_min"], booked["eta_dropoff_min"]) == (
-        shown["eta_pickup_min"],
-        shown["eta_dropoff_min"],
-    )
+    assert booked["eta_pickup_min"] == shown["eta_pickup_min"]
+    assert booked["eta_dropoff_min"] == shown["eta_dropoff_min"]
     ride = row(session, booked["ride_id"], "lyft_rides")
     until(session, ride["arrives_at"], -2 * MINUTE)
     reply = await call_ok(session, "lyft", "get_trip", ride_id=booked["ride_id"])
@@ -41,11 +39,8 @@ async def test_a_lyft_comes_and_arrives_in_the_minutes_of_its_estimate(session: 
 async def test_nobody_drives_two_rides_at_once() -> None:
     for seed in range(12):
         session = new_session("uber", seed=seed)
-        rides = [
-            await call_ok(session, "uber", "request_ride", **WORK, ride_type_id="uberx")
-            for _ in range(3)
-        ]
-        drivers = [row(session, r["ride_id"])["driver_id"] for r in rides]
+        rides = [await request(session, "uber") for _ in range(3)]
+        drivers = [row(session, ride)["driver_id"] for ride in rides]
         parcel = await call_ok(
             session,
             "uber",
@@ -61,7 +56,7 @@ async def test_nobody_drives_two_rides_at_once() -> None:
 
 
 @pytest.mark.parametrize(("minutes", "fee"), [(4, 5), (6, 0)])
-async def test_a_late_driver_of_a_reservation_can_be_sent_away_for_nothing(
+async def test_cancelling_a_reservation_is_free_when_the_driver_is_late(
     minutes: int, fee: int
 ) -> None:
     for seed in range(200):
@@ -78,24 +73,26 @@ async def test_a_late_driver_of_a_reservation_can_be_sent_away_for_nothing(
             reply = await call_ok(session, "uber", "cancel_ride", ride_id=ride["id"])
             assert reply["cancellation_fee"] == fee
             return
-    raise AssertionError("no driver is late")
+    raise AssertionError("no driver was late")
 
 
-async def test_an_offer_leaves_a_ride_that_has_become_too_cheap_for_it(session: Session) -> None:
+async def test_an_offer_is_dropped_from_a_ride_that_becomes_too_cheap_for_it(
+    session: Session,
+) -> None:
     await call_ok(session, "uber", "apply_offer", offer_id=at("ubo", "five"))
     far = {"lat": 45.5898, "lng": -122.5951}
     ride = await call_ok(session, "uber", "request_ride", **WORK, ride_type_id="uberx", stops=[far])
     assert ride["receipt"]["discount"] == 5 and ride["offer_id"] == at("ubo", "five")
     short = await call_ok(session, "uber", "remove_stop", ride_id=ride["ride_id"], stop_index=0)
     shown = await call_ok(session, "uber", "get_ride", ride_id=ride["ride_id"])
-    assert cents(shown["receipt"]["fare"]) < 1800, "the offer asks for 18 dollars"
+    assert cents(shown["receipt"]["fare"]) < 1800, "the offer requires 18 dollars"
     assert shown["receipt"]["discount"] == 0
     assert shown["fare_total"] == short["fare_total"] == shown["receipt"]["fare"]
     reply = await call_ok(session, "uber", "get_user_profile")
-    assert reply["promo"]["offer_id"] == at("ubo", "five"), "it waits for another ride"
+    assert reply["promo"]["offer_id"] == at("ubo", "five"), "it is available for another ride"
 
 
-async def test_an_offer_for_first_rides_says_in_the_list_that_they_are_over(
+async def test_an_offer_for_first_rides_is_listed_as_ineligible_after_them(
     session: Session,
 ) -> None:
     for app, tool, key, name, apply in (
@@ -112,36 +109,37 @@ async def test_an_offer_for_first_rides_says_in_the_list_that_they_are_over(
                 await call_ok(session, app, apply, offer_id=offer["offer_id"])
 
 
-@pytest.mark.parametrize("tool", ["uber.add_saved_place", "lyft.save_location"])
-async def test_spaces_around_a_label_do_not_count(session: Session, tool: str) -> None:
+@pytest.mark.parametrize(
+    ("app", "save", "book", "ride_type"),
+    [
+        ("uber", "add_saved_place", "reserve_ride", "uberx"),
+        ("lyft", "save_location", "schedule_ride", "lyft"),
+    ],
+)
+async def test_spaces_around_a_label_do_not_count(
+    session: Session, app: str, save: str, book: str, ride_type: str
+) -> None:
     place = {
         "address": "2101 NE Going Street, Portland, OR 97211",
         "lat": 45.5581,
         "lng": -122.6437,
     }
-    reply = await call_ok(session, *tool.split("."), label="  The  aunt ", **place)
+    reply = await call_ok(session, app, save, label="  The  aunt ", **place)
     assert reply["label"] == "The aunt"
-    error = await call_refused(session, *tool.split("."), label="   ", **place)
-    assert error["code"] in (
-        "INVALID_REQUEST",
-        "BAD_REQUEST",
-    )
-    service = tool.split(".")[0]
-    book = {"uber": "uber.reserve_ride", "lyft": "lyft.schedule_ride"}[service]
-    kind = {"uber": "uberx", "lyft": "lyft"}[service]
-    reserved = await call_ok(
-        session,
-        *book.split("."),
-        pickup="the aunt",
-        dropoff="Work",
-        ride_type=kind,
-        scheduled_time=iso(START + 2 * HOUR),
-    )
+    error = await call_refused(session, app, save, label="   ", **place)
+    assert error["code"] in ("INVALID_REQUEST", "BAD_REQUEST")
+    wish = {
+        "pickup": "the aunt",
+        "dropoff": "Work",
+        "ride_type": ride_type,
+        "scheduled_time": iso(START + 2 * HOUR),
+    }
+    reserved = await call_ok(session, app, book, **wish)
     assert (reserved.get("pickup") or reserved["origin"])["lat"] == 45.5581
 
 
 @pytest.mark.parametrize("name", names())
-def test_nobody_rides_in_two_cars_at_once_and_offers_fit_the_rides_that_used_them(
+def test_nobody_is_in_two_cars_at_once_and_offers_were_valid_for_their_rides(
     name: str,
 ) -> None:
     world = shared(name, ("uber", "lyft"))

@@ -9,11 +9,19 @@ import pytest
 from servers.kit.session import Session
 from servers.kit.values import cents, iso
 from servers.ridesharing import _roads as roads
-from tests.services.ridesharing.support import DAY, HOUR, MINUTE, WORK, row, until
+from tests.services.ridesharing.support import (
+    AIRPORT,
+    DAY,
+    HOUR,
+    MINUTE,
+    WORK,
+    request,
+    row,
+    until,
+)
 from tests.support import START, at, call_ok, call_refused, new_session
 
 pytestmark = pytest.mark.anyio
-AIRPORT = WORK | {"dropoff_lat": 45.5898, "dropoff_lng": -122.5951}
 
 
 @pytest.fixture
@@ -46,7 +54,7 @@ async def test_a_fare_that_was_shown_is_the_fare_that_is_charged(session: Sessio
     assert booked["fare_total"] == lyft["wait_and_save_fare"] < lyft["fare"]
 
 
-async def test_a_quote_outlives_a_change_of_price_but_neither_its_minutes_nor_its_route(
+async def test_a_quote_survives_a_price_change_but_not_its_deadline_or_another_route(
     session: Session,
 ) -> None:
     shown = await call_ok(session, "uber", "estimate_ride", ride_type_id="comfort", **AIRPORT)
@@ -70,7 +78,7 @@ async def test_a_quote_outlives_a_change_of_price_but_neither_its_minutes_nor_it
     assert stale["code"] == "QUOTE_EXPIRED" and "estimate_ride" in stale["hint"]
 
 
-def test_who_asks_at_once_never_meets_a_higher_demand_than_was_shown() -> None:
+def test_an_immediate_request_never_meets_higher_demand_than_was_shown() -> None:
     city = {"name": "Portland", "state": "Oregon", "timezone": "America/Los_Angeles"}
     seen = set()
     for moment in range(START, START + 7 * DAY, 97):
@@ -78,10 +86,10 @@ def test_who_asks_at_once_never_meets_a_higher_demand_than_was_shown() -> None:
         seen.add(before)
         if moment // 900 != (moment + 290) // 900:
             assert after <= before
-    assert 0 in seen and max(seen) >= 40, "there are quiet and busy hours"
+    assert 0 in seen and max(seen) >= 40, "there should be quiet and busy hours"
 
 
-async def test_a_ride_leads_somewhere_within_reach(session: Session) -> None:
+async def test_a_ride_must_go_somewhere_within_reach(session: Session) -> None:
     nowhere = WORK | {"dropoff_lat": 45.5181, "dropoff_lng": -122.6431, "ride_type_id": "uberx"}
     same = await call_refused(session, "uber", "estimate_ride", **nowhere)
     assert same["code"] == "SAME_LOCATION"
@@ -93,7 +101,7 @@ async def test_a_ride_leads_somewhere_within_reach(session: Session) -> None:
     assert sea["code"] in ("OUTSIDE_SERVICE_AREA", "DISTANCE_EXCEEDED")
 
 
-async def test_an_address_is_understood_or_asked_about(session: Session) -> None:
+async def test_an_address_is_resolved_or_refused_as_unknown_or_ambiguous(session: Session) -> None:
     later = {"ride_type": "uberx", "scheduled_time": iso(START + DAY)}
     two = await call_refused(
         session, "uber", "reserve_ride", pickup="Home", dropoff="Hazel & Oat Coffee", **later
@@ -112,10 +120,8 @@ async def test_an_address_is_understood_or_asked_about(session: Session) -> None
         **later,
     )
     assert known["dropoff"]["address"] == two["candidates"][1]["address"]
-    airports = (await call_ok(session, "lyft", "search_address", query="portland airport"))[
-        "results"
-    ]
-    assert [a["lat"] for a in airports] == [45.5898]
+    reply = await call_ok(session, "lyft", "search_address", query="portland airport")
+    assert [airport["lat"] for airport in reply["results"]] == [45.5898]
 
 
 # -- the life of a ride ----------------------------------------------------------------------------
@@ -139,7 +145,7 @@ async def test_a_ride_runs_by_the_clock(session: Session) -> None:
     assert seen["dropped_off_at"] == stored["ends_at"]
     assert seen["receipt"]["total"] == ride["fare_total"]
     reply = await call_ok(session, "uber", "list_rides", limit=5)
-    assert reply["rides"][0]["status"] == "scheduled", "plans for later come first"
+    assert reply["rides"][0]["status"] == "scheduled", "scheduled rides come first"
 
 
 async def test_cancelling_is_free_for_two_minutes_then_costs_a_fee_then_is_too_late(
@@ -147,16 +153,14 @@ async def test_cancelling_is_free_for_two_minutes_then_costs_a_fee_then_is_too_l
 ) -> None:
     costs = {}
     for seconds in (0, 119, 121):
-        ride = (await call_ok(session, "lyft", "book_ride", ride_type_id="lyft", **AIRPORT))[
-            "ride_id"
-        ]
+        ride = await request(session, "lyft", AIRPORT)
         stored = row(session, ride, "lyft_rides")
         until(session, stored["matched_at"], seconds - 1)
         costs[seconds] = (await call_ok(session, "lyft", "cancel_trip", ride_id=ride))["cancel_fee"]
         seen = await call_ok(session, "lyft", "get_trip", ride_id=ride)
         assert seen["status"] == "canceled" and seen["total_charged"] == costs[seconds]
     assert costs == {0: 0.0, 119: 0.0, 121: 5.0}
-    ride = (await call_ok(session, "lyft", "book_ride", ride_type_id="lyft", **AIRPORT))["ride_id"]
+    ride = await request(session, "lyft", AIRPORT)
     until(session, row(session, ride, "lyft_rides")["starts_at"])
     late = await call_refused(session, "lyft", "cancel_trip", ride_id=ride)
     assert late["code"] == "RIDE_NOT_CANCELLABLE"
@@ -166,15 +170,12 @@ async def test_lyft_drives_one_ride_at_a_time_and_uber_three(session: Session) -
     first = await call_ok(session, "lyft", "book_ride", ride_type_id="lyft", **WORK)
     again = await call_refused(session, "lyft", "book_ride", ride_type_id="lyft", **WORK)
     assert again["code"] == "RIDE_IN_PROGRESS" and again["ride_id"] == first["ride_id"]
-    rides = [
-        (await call_ok(session, "uber", "request_ride", ride_type_id="uberx", **WORK))["ride_id"]
-        for _ in range(3)
-    ]
+    rides = [await request(session, "uber") for _ in range(3)]
     fourth = await call_refused(session, "uber", "request_ride", ride_type_id="uberx", **WORK)
     assert fourth["code"] == "TOO_MANY_ACTIVE_RIDES" and sorted(fourth["ride_ids"]) == sorted(rides)
 
 
-async def test_what_pays_must_be_known_and_valid(session: Session) -> None:
+async def test_a_payment_method_must_be_known_and_valid(session: Session) -> None:
     by_old_card = WORK | {"ride_type_id": "uberx", "payment_method_id": at("ubw", "old_visa")}
     gone = await call_refused(session, "uber", "request_ride", **by_old_card)
     assert gone["code"] == "PAYMENT_METHOD_EXPIRED"
@@ -186,7 +187,9 @@ async def test_what_pays_must_be_known_and_valid(session: Session) -> None:
     assert amex["payment_method"]["last4"] == "1009"
 
 
-async def test_stops_change_fare_and_arrival_and_only_those_ahead_can_go(session: Session) -> None:
+async def test_stops_change_fare_and_arrival_and_only_those_ahead_can_be_removed(
+    session: Session,
+) -> None:
     ride = await call_ok(session, "uber", "request_ride", ride_type_id="uberx", **AIRPORT)
     name = ride["ride_id"]
     one = await call_ok(session, "uber", "add_stop", ride_id=name, address="Bright Kiln Supply")
@@ -220,15 +223,16 @@ async def test_stops_change_fare_and_arrival_and_only_those_ahead_can_go(session
 # -- after the ride --------------------------------------------------------------------------------
 
 
-async def test_ratings_and_tips_wait_for_the_end_and_not_for_ever(session: Session) -> None:
-    for tool, book, args in (
-        ("uber.rate_ride", "uber.request_ride", {"rating": 5}),
-        ("uber.tip_driver", "uber.request_ride", {"amount": 3}),
-        ("lyft.add_gratuity", "lyft.book_ride", {"amount": 3}),
+async def test_ratings_and_tips_are_possible_only_in_the_days_after_a_ride(
+    session: Session,
+) -> None:
+    for app, tool, args in (
+        ("uber", "rate_ride", {"rating": 5}),
+        ("uber", "tip_driver", {"amount": 3}),
+        ("lyft", "add_gratuity", {"amount": 3}),
     ):
-        kind = "uberx" if tool.startswith("uber") else "lyft"
-        ride = (await call_ok(session, *book.split("."), ride_type_id=kind, **WORK))["ride_id"]
-        error = await call_refused(session, *tool.split("."), ride_id=ride, **args)
+        ride = await request(session, app)
+        error = await call_refused(session, app, tool, ride_id=ride, **args)
         assert error["code"] == "RIDE_NOT_COMPLETED"
     old = await call_refused(session, "uber", "tip_driver", ride_id=at("ubr", "disputed"), amount=3)
     assert old["code"] == "TIP_WINDOW_CLOSED"
@@ -257,21 +261,21 @@ async def test_a_tip_is_final_at_uber_and_can_be_raised_at_lyft(session: Session
     assert cents(seen["total_charged"]) == sum(cents(c["amount"]) for c in seen["charges"])
 
 
-async def test_a_badly_rated_driver_does_not_come_again(session: Session) -> None:
+async def test_lyft_does_not_match_a_badly_rated_driver_again(session: Session) -> None:
     ride = at("lyr", "recent")
     shunned = row(session, ride, "lyft_rides")["driver_id"]
     await call_ok(session, "lyft", "rate_trip", ride_id=ride, rating=1)
     for _ in range(25):
-        new_ride = (await call_ok(session, "lyft", "book_ride", ride_type_id="lyft", **WORK))[
-            "ride_id"
-        ]
+        new_ride = await request(session, "lyft")
         assert row(session, new_ride, "lyft_rides")["driver_id"] != shunned
         await call_ok(session, "lyft", "cancel_trip", ride_id=new_ride)
     error = await call_refused(session, "lyft", "rate_trip", ride_id=ride, rating=5)
     assert error["code"] == "ALREADY_RATED"
 
 
-async def test_a_split_adds_up_to_the_cent_and_nobody_pays_unasked(session: Session) -> None:
+async def test_a_split_adds_up_to_the_cent_and_nobody_pays_before_accepting(
+    session: Session,
+) -> None:
     ride = at("ubr", "recent")
     people = [at("ubc", k) for k in ("jordan_park", "priya_nair", "ben_asher", "mei_chen")]
     total = cents((await call_ok(session, "uber", "get_ride", ride_id=ride))["receipt"]["total"])
@@ -304,7 +308,7 @@ async def test_a_split_adds_up_to_the_cent_and_nobody_pays_unasked(session: Sess
 # -- rides for later -------------------------------------------------------------------------------
 
 
-async def test_a_reservation_becomes_a_ride_at_its_fare_and_uber_lets_go_of_it_until_an_hour_before(
+async def test_a_reservation_becomes_a_ride_at_its_fare_and_is_free_to_cancel_until_an_hour_before(
     session: Session,
 ) -> None:
     args = {
@@ -342,7 +346,7 @@ async def test_a_reservation_becomes_a_ride_at_its_fare_and_uber_lets_go_of_it_u
     assert gone["code"] == "RIDE_NOT_CANCELLABLE"
 
 
-async def test_lyft_asks_for_half_an_hour_between_scheduled_rides_and_nothing_until_a_driver_comes(
+async def test_lyft_rides_are_scheduled_half_an_hour_apart_and_free_to_cancel_before_a_driver_comes(
     session: Session,
 ) -> None:
     args = {
@@ -380,16 +384,14 @@ async def test_a_scheduled_request_is_a_reservation(session: Session) -> None:
         **AIRPORT,
     )
     assert ride["status"] == "scheduled" and ride["surge_multiplier"] == 1
-    waiting = (await call_ok(session, "uber", "get_reservations", status="scheduled"))[
-        "reservations"
-    ]
-    assert ride["reservation_id"] in {r["reservation_id"] for r in waiting}
+    reply = await call_ok(session, "uber", "get_reservations", status="scheduled")
+    assert ride["reservation_id"] in {r["reservation_id"] for r in reply["reservations"]}
 
 
 # -- offers ----------------------------------------------------------------------------------------
 
 
-async def test_offers_have_terms_and_do_not_combine(session: Session) -> None:
+async def test_offers_have_terms_and_cannot_be_combined(session: Session) -> None:
     codes = {
         key: (await call_refused(session, "uber", "apply_offer", offer_id=at("ubo", key)))["code"]
         for key in ("welcome", "feb", "spring", "winter")
@@ -415,10 +417,12 @@ async def test_offers_have_terms_and_do_not_combine(session: Session) -> None:
     assert at("ubo", "comfort") not in unused
     await call_ok(session, "uber", "cancel_ride", ride_id=ride["ride_id"])
     reply = await call_ok(session, "uber", "get_user_profile")
-    assert reply["promo"]["offer_id"] == at("ubo", "comfort"), "a cancelled ride uses nothing up"
+    assert reply["promo"]["offer_id"] == at("ubo", "comfort"), (
+        "a cancelled ride does not use up an offer"
+    )
 
 
-async def test_a_promo_named_for_a_ride_that_it_does_not_fit_books_nothing(
+async def test_a_ride_is_not_booked_with_a_promo_that_does_not_apply_to_it(
     session: Session,
 ) -> None:
     wish = {"pickup": "Home", "dropoff": "Work", "offer_id": at("lyo", "comfort")}
@@ -490,7 +494,7 @@ async def test_a_taken_label_is_refused_at_uber_and_replaced_at_lyft(session: Se
     assert [p["address"] for p in places if p["label"].lower() == "work"] == [new["address"]]
 
 
-# -- what Lyft derives -----------------------------------------------------------------------------
+# -- donations, challenges and streaks -------------------------------------------------------------
 
 
 async def test_donations_follow_from_rides_that_ended_while_round_up_was_on(
@@ -521,7 +525,7 @@ async def test_a_completed_ride_counts_for_challenges_and_the_streak(session: Se
     streak = await call_ok(session, "lyft", "get_ride_streak")
     assert streak["streak_status"] == "at_risk" and streak["rides_this_week"] == 0 != week
     for number in (1, 2, 3):
-        ride = (await call_ok(session, "lyft", "book_ride", ride_type_id="lyft", **WORK))["ride_id"]
+        ride = await request(session, "lyft")
         assert (await early())["progress"] == before["progress"] + number - 1, (
             "a ride counts when it is over"
         )

@@ -28,7 +28,7 @@ async def test_every_person_has_a_history_with_its_traps(name: str) -> None:
     namesakes = session.world.sql(
         "SELECT name, count(*) FROM uber_drivers GROUP BY name, city_id HAVING count(*)>1"
     )
-    assert namesakes, "two drivers of one name"
+    assert namesakes, "no two drivers share a name"
     no_show = await call_ok(session, "uber", "get_ride", ride_id=make_id("ubr", name, "no_show"))
     assert no_show["status"] == "no_show" and no_show["receipt"]["total"] == 5
     disputed = await call_ok(session, "uber", "get_ride", ride_id=make_id("ubr", name, "disputed"))
@@ -39,7 +39,7 @@ async def test_every_person_has_a_history_with_its_traps(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["maya", "eleanor", "rafael"])
-async def test_rides_of_the_persons_life_cost_what_it_says(name: str) -> None:
+async def test_rides_of_happenings_cost_what_the_happenings_say(name: str) -> None:
     world = shared(name)
     life = list(_told_rides(name))
     assert len(life) >= 5

@@ -1,1 +1,1 @@
-"""Restaurants, past orders and carts of the delivery services."""
+"""Restaurants, stores and past orders of the delivery services."""

@@ -1,6 +1,6 @@
 """Restaurants, stores and their menus on Uber Eats and DoorDash.
 
-They come from the places of the world, from kitchens of the seeds, and from menus by kind of food.
+They are made from the world's places, the kitchens in the seeds, and menus by kind of food.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 DIET = {"v": "vegetarian", "n": "vegan", "g": "gluten-free", "h": "hot", "u": "nuts"}
 MENUS = Path(__file__).with_name("_menus.yaml")
 ALWAYS = 5
-"""Items at the head of a menu that every restaurant of its kind sells and never runs out of."""
+"""Items at the top of a menu that every restaurant of the kind sells and that never sell out."""
 LEVELS = (0.92, 1.0, 1.12, 1.25)
-"""What the price level of a restaurant, 1 to 4, does to its prices."""
+"""Factors by which the price level of a restaurant, 1 to 4, changes its prices."""
 STORE_LEVELS = (0.94, 1.0, 1.1, 1.2)
-"""What the price level of a store does to its prices."""
+"""Factors by which the price level of a store, 1 to 4, changes its prices."""
 SPECIALS = ("Spring special", "Chef's plate", "Winter stew", "Anniversary plate", "Cook's choice")
 
 
 def slug(name: str) -> str:
-    """Return the key of an item within its place."""
+    """Return the key of an item, unique within its place."""
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
 
 
 def week(hours: dict[str, Any]) -> list[str]:
-    """Return opening hours as seven texts, from hours by day or range of days."""
+    """Return opening hours as seven texts, given hours by day or range of days."""
     texts = [""] * 7
     for days, hours_text in hours.items():
         text = {"closed": "", "24h": "00:00-24:00"}.get(str(hours_text), str(hours_text))
@@ -43,13 +43,13 @@ def week(hours: dict[str, Any]) -> list[str]:
 
 
 def _cells(line: str) -> list[str]:
-    """Return the cells of a line of the menus, filled up to four."""
+    """Return the cells of a line of the menus, padded to four."""
     cells = [cell.strip() for cell in line.split("|")]
     return cells + [""] * (4 - len(cells))
 
 
 class Catalogue:
-    """What one provider lists: rows by key, and the items of each place with their past prices."""
+    """One provider's listing: places by key, and the items of each place with their past prices."""
 
     def __init__(
         self, builder: Builder, seeds: dict[str, Any], name: str, prefixes: dict[str, str]
@@ -67,9 +67,10 @@ class Catalogue:
         self.before: dict[str, tuple[int, int]] = {}
 
     def fill(self, named: dict[str, list[str]], told: dict[str, list[str]]) -> None:
-        """Write options, places and items.
+        """Write option groups, places and items.
 
-        `named` are the items that happenings name, by place; `told` are those of single orders.
+        `named` are the items that happenings name, by place; `told` are those that single orders
+        name.
         """
         for key, group in self.menus["options"].items():
             self._options(key, group)
@@ -108,7 +109,7 @@ class Catalogue:
         )
 
     def _store(self, key: str) -> dict[str, Any]:
-        """Return what the world or the seeds say about a store."""
+        """Return the description of a store in the world or in the seeds."""
         store = self.builder.places.get(key) or self.seeds["stores"].get(key)
         if store is None:
             raise InputError(f"food_delivery.yaml: there is no place or store {key!r}")
@@ -120,8 +121,8 @@ class Catalogue:
     def _place(
         self, key: str, place: dict[str, Any], kind: str, prefix: str, category: str
     ) -> None:
-        """Write a restaurant or store, from what the world or the seeds say about it."""
-        # The draws come in this order, which the rows depend on.
+        """Write a restaurant or store, given its description in the world or in the seeds."""
+        # The order of these draws matters: each one depends on those before it.
         chance = self.builder.chance(self.name, key)
         reach = round(chance.uniform(4.2, 6.8), 1)
         rating = round(place.get("rating", 4.2) + chance.choice([-0.2, -0.1, 0, 0, 0.1, 0.2]), 1)
@@ -162,7 +163,7 @@ class Catalogue:
     def _restaurant(
         self, key: str, place: dict[str, Any], named: list[str], told: list[str]
     ) -> None:
-        """Write a restaurant and its menu, on which all `named` and `told` items are."""
+        """Write a restaurant and its menu, which includes all `named` and `told` items."""
         cuisine = self.seeds.get("cuisines", {}).get(key)
         if not cuisine:
             cuisine = "Sushi" if "Sushi" in place["category"] else place["cuisine"]
@@ -197,7 +198,7 @@ class Catalogue:
     def _menu(
         self, cuisine: str, kitchen: str, named: list[str], told: list[str]
     ) -> list[tuple[str, str]]:
-        """Return the (section, line) pairs of a menu; branches of a chain have the same one."""
+        """Return a menu as (section, line) pairs; branches of a chain share one."""
         chance = self.builder.chance("menu", kitchen)
         sections = self.menus["kinds"][self.menus["same"].get(cuisine, cuisine)]
         wanted = {*named, *told}
@@ -217,7 +218,7 @@ class Catalogue:
     def _item(
         self, key: str, section: str, name: str, worth: int, **columns: Any
     ) -> dict[str, Any]:
-        """Write an item at a price in cents, unless the seeds set another, and return its row."""
+        """Write an item and return its row; the seeds may set a price other than `worth`."""
         price = cents(self.seeds.get("prices", {}).get(key, {}).get(name, worth / 100))
         row = {
             "id": self.builder.id(self.prefix["item"], f"{key}/{slug(name)}"),
@@ -237,14 +238,14 @@ class Catalogue:
         return item
 
     def _raise(self, row: dict[str, Any], by: int, at: int) -> None:
-        """Let an item have cost less until a moment."""
+        """Make an item cheaper until a moment, at which its price is raised."""
         price = row["price"]
         row["price"] = price - by
         self.before[row["id"]] = (at, price)
         self.builder.change(at, f"{self.name}_items", row["id"], price=price)
 
     def _goods(self, key: str, goods: str) -> None:
-        """Write what a store sells."""
+        """Write the items of a store."""
         store = self._store(key)
         own = self.builder.chance(self.name, key, "goods")
         level = STORE_LEVELS[store.get("price", 2) - 1]
@@ -284,13 +285,13 @@ class Catalogue:
         )
 
     def sold(self, key: str, at: int) -> list[dict[str, Any]]:
-        """Return the items that a place had at a moment."""
+        """Return the items that a place had available at a moment."""
         return [i for i in self.items[key] if catalogue.available(i, at)]
 
     def choices(self, item: dict[str, Any], chance: Any) -> tuple[list[str], int]:
-        """Return options that fit an item and what they add: one of each required group.
+        """Return options for an item, one of each required group, and what they add in cents.
 
-        Without chance it is the first of each.
+        Without `chance`, the first option of each group is chosen.
         """
         keys = {self.builder.id(self.prefix["group"], key): key for key in self.menus["options"]}
         picked = []

@@ -52,9 +52,9 @@ def fill(builder: Builder, seeds: dict[str, Any]) -> None:
 
 
 def _told(builder: Builder, seeds: dict[str, Any]) -> list[int]:
-    """Return the moments of the orders that are told one by one, on either provider.
+    """Return the moments of all orders that the seeds name one by one, on either provider.
 
-    Patterns leave room around them: nobody orders twice for one meal.
+    Patterns keep clear of them, so that nobody orders twice for one meal.
     """
     lived = [{"at": h["order"].get("at", h["at"])} for h in builder.life if h.get("order")]
     moments = [s["at"] for s in [*seeds["singles"], *lived]]
@@ -62,9 +62,10 @@ def _told(builder: Builder, seeds: dict[str, Any]) -> list[int]:
 
 
 def _areas(builder: Builder, seeds: dict[str, Any]) -> None:
-    """Write the postal codes where couriers drive.
+    """Write the postal codes that couriers deliver to.
 
-    They are those of all places, each at the middle of its places, and further ones of the seeds.
+    They are those of all places, each at the centre of its places, and the additional ones in the
+    seeds.
     """
     cities = {c["key"]: c for c in builder.person["cities"]}
     home = builder.person["cities"][0]["key"]
@@ -141,7 +142,7 @@ class Provider:
                 self._gift(seed)
 
     def _lived_orders(self) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-        """Return the happenings that had an order with this provider, each with that order."""
+        """Return the happenings that include an order with this provider, each with that order."""
         lived = []
         for happening in self.builder.life:
             order = happening.get("order")
@@ -150,7 +151,7 @@ class Provider:
         return lived
 
     def _told(self) -> dict[str, list[str]]:
-        """Return the items that single orders name, by place: menus hold them."""
+        """Return the items that single orders name, by place, so that menus include them."""
         singles = [seed for seed in self.seeds["singles"] if seed["app"] == self.name]
         items: dict[str, list[str]] = {}
         for seed in [*singles, *self.own.get("gifts", [])]:
@@ -237,7 +238,7 @@ class Provider:
 
     # -- orders ------------------------------------------------------------------------------------
     def _expand(self, pattern: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        """Yield the orders that a recurring pattern stands for."""
+        """Yield the orders of a recurring pattern."""
         day = date.fromisoformat(str(pattern.get("from", self.seeds["since"])))
         day += timedelta(days=(pattern["day"] - day.weekday()) % 7)
         number = 0
@@ -259,14 +260,14 @@ class Provider:
             day += timedelta(days=pattern["every"])
 
     def _can_order(self, place: str, at: int) -> bool:
-        """Return whether a place is open at a moment and the person has time to eat."""
+        """Return whether a place is open at a moment at which the person is free."""
         is_open = catalogue.span_at(self.books.places[place], at) is not None
         return is_open and not self._occupied(at)
 
     def _patterned(
         self, pattern: dict[str, Any], number: int, place: str, at: int, chance: Any
     ) -> dict[str, Any]:
-        """Return one order of a pattern, as the seeds would say it."""
+        """Return one order of a pattern, in the form of a seed."""
         few, many = (int(n) for n in str(pattern["items"]).split("-"))
         sold = []
         for item in self.books.sold(place, at):
@@ -288,7 +289,7 @@ class Provider:
         return seed
 
     def _occupied(self, at: int) -> bool:
-        """Return whether another meal was ordered, or a happening takes the person's time."""
+        """Return whether another meal or a happening takes up the person's time."""
         if any(abs(meal - at) < 4 * 3600 for meal in self.meals):
             return True
         for happening in self.builder.life:
@@ -299,7 +300,7 @@ class Provider:
         return False
 
     def _lived(self, happening: dict[str, Any], order: dict[str, Any]) -> dict[str, Any]:
-        """Return the order of a happening, as the seeds would say it."""
+        """Return the order of a happening, in the form of a seed."""
         place = happening.get("place", "home")
         to = "work" if place == "fernhill" else place
         seed = {
@@ -319,7 +320,7 @@ class Provider:
         return seed | self.seeds.get("lived", {}).get(happening["key"], {})
 
     def order(self, seed: dict[str, Any], **extra: Any) -> dict[str, Any]:
-        """Write one order with its lines, and what happened to it later."""
+        """Write one order with its lines, and what happened to it afterwards."""
         at = seed["epoch"] if "epoch" in seed else self.builder.moment(seed["at"])
         place = self.books.places[seed["place"]]
         address = self.addresses[seed.get("to", "home")]
@@ -374,7 +375,7 @@ class Provider:
         at: int,
         moment: int,
     ) -> float:
-        """Return the miles to an address; refuse seeds whose place is closed or too far away."""
+        """Return the miles to an address; refuse a seed whose place is closed or too far away."""
         if at < self.builder.start and catalogue.span_at(place, moment) is None:
             raise InputError(
                 f"food_delivery.yaml: {seed['place']} is closed "
@@ -437,10 +438,10 @@ class Provider:
         moment: int,
         terms: dict[str, Any],
     ) -> pricing.Price:
-        """Return a price that comes to the total that a happening tells.
+        """Return a price whose total is the one that a happening states.
 
-        Quantities and prices of the lines are changed until the service fee, which makes up the
-        rest, is one that the provider could have charged.
+        Quantities and prices of the lines are changed until the service fee that is left over is
+        one that the provider could have charged.
         """
         total = cents(seed["total"])
         number = 0
@@ -497,7 +498,7 @@ class Provider:
 
     # -- what one provider alone has ---------------------------------------------------------------
     def _group(self, seed: dict[str, Any]) -> None:
-        """Write a group order: who joined, what they chose, and the order if it was placed."""
+        """Write a group order: its members, their items, and the order itself if it was placed."""
         at = self.builder.moment(seed["at"])
         group_id = self.builder.id("ueg", seed["key"])
         place = self.books.places[seed["place"]]
@@ -550,7 +551,7 @@ class Provider:
         self._add(at, "favorites", restaurant_id=place_id, added_at=at)
 
     def _gift(self, seed: dict[str, Any]) -> None:
-        """Write a gift to somebody whom the person knows, claimed or not."""
+        """Write a gift to someone the person knows, claimed or unclaimed."""
         at = self.builder.moment(seed["at"])
         who = self.person["people"][seed["for"]]
         place = self.books.places[seed["place"]]

@@ -1,1 +1,1 @@
-"""Cities, drivers, past and coming rides."""
+"""Cities, drivers, and past and scheduled rides."""

@@ -1,7 +1,7 @@
 """Uber and Lyft: the map that they share, drivers, wallets, offers and rides.
 
 Rides come from habits, single seeds and the person's life. A ride of a habit costs what the
-provider would have asked then; one of the person's life costs what its happening says.
+provider would have charged then; one of the person's life costs what its happening says.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ KINDS = {
 }
 PREFIX = {"uber": "ub", "lyft": "ly"}
 RECENT = 20 * trips.DAY
-"""Seconds before the start in which the aftermath of a ride is a change of its own.
+"""Seconds before the start within which the aftermath of a ride is logged as changes of its row.
 
-Older rides are written as they ended.
+Older rides are written in their final state.
 """
 
 
@@ -83,12 +83,12 @@ class Map:
     def moment(self, text: str, zone: str | None = None) -> int:
         """Return the moment of a local time, at home unless a zone is given.
 
-        A bare date is its noon.
+        A bare date means noon.
         """
         return self.builder.moment(text, ZoneInfo(zone) if zone else None)
 
     def moment_of(self, ride: dict[str, Any]) -> int:
-        """Return when a ride was requested, by the clock of the place where it begins."""
+        """Return when a ride was requested, from the local time where it begins."""
         _, city = self.spots[ride["from"]]
         return self.moment(ride["at"], city["timezone"])
 
@@ -96,8 +96,8 @@ class Map:
     def away(self) -> list[tuple[int, int]]:
         """Spans in which habits rest.
 
-        They are trips, an hour around everything else that has a time and a place, and the time
-        around any ride. Rides of habits are added as they are made.
+        They are trips, an hour around every other event with a time and a place, and the time
+        around every ride. Rides of habits are added as they are made.
         """
         spans = []
         for event in self.builder.life:
@@ -123,7 +123,7 @@ def _rides_of(town: Map, event: dict[str, Any]) -> Iterator[tuple[dict[str, Any]
 def _journeys(town: Map, provider: str, seeds: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield every ride of a provider as `{key, at, from, to, …}`.
 
-    First come those of the person's life, then single ones, then those of habits.
+    Those of the person's life come first, then single ones, then those of habits.
     """
     for event in town.builder.life:
         for number, (ride, at) in enumerate(_rides_of(town, event)):
@@ -138,7 +138,7 @@ def _journeys(town: Map, provider: str, seeds: dict[str, Any]) -> Iterator[dict[
 def _habitual(
     town: Map, provider: str, number: int, habit: dict[str, Any]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the rides of a habit, and let other habits rest around them."""
+    """Yield the rides of a habit, and keep other habits clear of them."""
     day = date.fromisoformat(habit.get("since", town.seeds["since"]))
     last = date.fromisoformat(habit["until"]) if "until" in habit else date.max
     while day <= last:
@@ -157,7 +157,7 @@ def _habitual(
 
 
 class Provider:
-    """Writes one provider's rows."""
+    """One provider's rows."""
 
     def __init__(self, town: Map, name: str, seeds: dict[str, Any]) -> None:
         self.town = town
@@ -169,11 +169,11 @@ class Provider:
         self.drivers: dict[str, list[dict[str, Any]]] = {}
 
     def id(self, kind: str, key: str) -> str:
-        """Return the id of a row of a kind, a letter after the provider's own two."""
+        """Return the id of a row; `kind` is the letter after the provider's prefix."""
         return self.builder.id(self.short + kind, key)
 
     def add(self, at: int, table: str, /, **row: Any) -> dict[str, Any]:
-        """Insert a row of one of the provider's tables."""
+        """Insert a row into one of the provider's tables."""
         return self.builder.add(at, f"{self.name}_{table}", **row)
 
     def fill(self, journeys: list[dict[str, Any]]) -> None:
@@ -188,7 +188,7 @@ class Provider:
             self.lyft_only()
 
     def account(self) -> None:
-        """Write who rides, saved places, what pays, and offers."""
+        """Write the profile, saved places, payment methods and offers."""
         person = self.builder.person
         first = self.town.first
         self.add(
@@ -219,7 +219,7 @@ class Provider:
             self.offer(offer)
 
     def card(self, key: str, card: dict[str, Any], hour: int) -> None:
-        """Write a payment method: a card of the person's, or one that the seeds describe."""
+        """Write a payment method: one of the person's cards, or one that the seeds describe."""
         known = self.builder.person["cards"].get(key, {})
         row = {
             "kind": known.get("brand", "card"),
@@ -235,7 +235,7 @@ class Provider:
         self.add(self.town.first, "wallet", id=self.id("w", key), added_at=added_at, **row)
 
     def offer(self, offer: dict[str, Any]) -> None:
-        """Write an offer, and that it was applied."""
+        """Write an offer, and whether it was applied."""
         offer_id = self.id("o", offer["key"])
         starts = self.town.moment(f"{offer['starts']}T00:00")
         expires = self.town.moment(f"{offer['expires']}T00:00")
@@ -254,10 +254,13 @@ class Provider:
             self.builder.change(at, f"{self.name}_offers", offer_id, applied_at=iso(at))
 
     def hire(self) -> None:
-        """Write drivers: fourteen at home, six in every other city, two of one name at home."""
+        """Write drivers: fourteen at home and six in every other city.
+
+        Two of those at home have the same name.
+        """
         pool = parsed(DRIVERS)
         home = self.builder.person["cities"][0]["key"]
-        # Lyft's drivers have other cars than Uber's of the same number.
+        # A Lyft driver has a different car from the Uber driver with the same number.
         offset = 1 if self.name == "lyft" else 0
         for city in self.town.cities:
             crew = self.drivers[city] = []
@@ -343,7 +346,7 @@ class Provider:
             self.add(adjusted, "adjustments", **adjustment)
 
     def driver(self, mode: Mode, city: dict[str, Any], ride_id: str) -> dict[str, Any]:
-        """Return the driver of a ride: any of the city whose car fits the mode."""
+        """Return the driver of a ride: one of the city's whose car fits the mode."""
         crew = self.drivers[city["id"]]
         fitting = [d for d in crew if mode.needs in d["skills"]] if mode.needs else crew
         return fitting[int(share("driver", ride_id) * len(fitting))]
@@ -363,10 +366,10 @@ class Provider:
         ahead: bool,
         plan: str,
     ) -> tuple[int, int]:
-        """Return fare and demand of a ride.
+        """Return the fare and the demand of a ride.
 
-        They are what the provider would have asked, or the fare that the seed tells, with the demand that
-        comes nearest to it.
+        They are what the provider would have charged, or the fare in the seed with the demand that
+        comes closest to it.
         """
         if "fare" in seed:
             fare = cents(seed["fare"])
@@ -415,7 +418,7 @@ class Provider:
 
     # -- what one of them alone has ----------------------------------------------------------------
     def uber_only(self) -> None:
-        """Write contacts, shared fares and parcels."""
+        """Write contacts, fare splits and packages."""
         for key, who in self.builder.person["people"].items():
             contact = {"id": self.id("c", key), "name": who["name"], "phone": who["phone"]}
             self.add(self.town.first, "contacts", **contact)
@@ -433,7 +436,7 @@ class Provider:
             self.parcel(parcel)
 
     def parcel(self, seed: dict[str, Any]) -> None:
-        """Write one parcel to somebody the person knows."""
+        """Write one package to someone the person knows."""
         at = self.town.moment(seed["at"])
         parcel_id = self.id("d", seed["key"])
         start, city = self.town.spots[seed["from"]]
@@ -461,7 +464,7 @@ class Provider:
         self.add(at, "deliveries", **row)
 
     def lyft_only(self) -> None:
-        """Write when round-up was switched, and challenges."""
+        """Write when round-up was switched on or off, and challenges."""
         for number, (day, enabled) in enumerate(self.seeds["round_up"]):
             at = self.town.moment(str(day))
             switch = {"id": self.id("u", str(number)), "enabled": enabled, "at": iso(at)}
