@@ -1,4 +1,4 @@
-"""Ten questions that Eleanor might ask, each answered from services that have to agree."""
+"""Ten questions that Eleanor might ask, each answered by services that have to agree."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ async def test_what_new_york_still_costs_when_we_leave_and_which_amsterdam_court
     assert street in told["body"] and street in shared["text"] and street not in other["address"]
     assert (
         other["booking_status"] == ours["booking_status"] == "confirmed"
-    )  # the wrong one still stands
+    )  # the wrong one has not been removed
     kept = await eleanor.mail(
         "personal", "Amsterdam Court Hotel", "Confirmed: Amsterdam Court Hotel"
     )
@@ -306,7 +306,7 @@ async def test_whether_the_roof_may_be_paid_where_the_money_is_and_which_price_h
     )
     warnings = [r["text"] for r in reviews if r["rating"] == 1]
     assert any("Ask for a licence number" in text for text in warnings)
-    assert roofer["rating"] > 4  # twelve praises in August outshine the warning
+    assert roofer["rating"] > 4  # twelve glowing reviews in August outweigh the warning
     lionel = await eleanor.payments_with("venmo", "Lionel Price")
     asked = [r for r in lionel if r.get("direction") == "outgoing"]
     assert {cents(r["amount"]) for r in asked if r["status"] == "pending"} == {2100}
@@ -443,7 +443,7 @@ async def test_what_came_wrong_where_we_ate_instead_of_the_captain_and_who_says_
     )
     shown = await eleanor.my_review("google_map_review", "Captain Teal's")
     assert closed["is_closed"]
-    assert shown["place"]["business_status"] == "OPERATIONAL"  # the map has not noticed
+    assert shown["place"]["business_status"] == "OPERATIONAL"  # the map has not noticed yet
     assert shown["rating"] == 3
     assert shown["text"].startswith("Closed.")
     assert shown["day"] == "2026-07-09"

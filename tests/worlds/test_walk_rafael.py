@@ -1,4 +1,4 @@
-"""Ten questions that Rafael might ask, each answered from services that have to agree."""
+"""Ten questions that Rafael might ask, each answered by services that have to agree."""
 
 from __future__ import annotations
 
