@@ -201,12 +201,9 @@ def find_album(svc: Service, words: Words, album_id: str) -> dict[str, Any]:
     """Return an album's row; fail if it does not exist."""
     albums = svc.db.rows("music_albums", f"{words.column}=?", album_id)
     if not albums:
-        svc.fail(
-            "ALBUM_NOT_FOUND",
-            f"There is no album with the ID {album_id!r}.",
-            f"Use an album_id from {words.search_albums}.",
-            album_id=album_id,
-        )
+        message = f"There is no album with the ID {album_id!r}."
+        hint = f"Use an album_id from {words.search_albums}."
+        svc.fail("ALBUM_NOT_FOUND", message, hint, album_id=album_id)
     return albums[0]
 
 
@@ -214,12 +211,9 @@ def find_artist(svc: Service, words: Words, artist_id: str) -> dict[str, Any]:
     """Return an artist's row; fail if it does not exist."""
     artists = svc.db.rows("music_artists", f"{words.column}=?", artist_id)
     if not artists:
-        svc.fail(
-            "ARTIST_NOT_FOUND",
-            f"There is no artist with the ID {artist_id!r}.",
-            f"Use an artist_id from {words.search_artists}.",
-            artist_id=artist_id,
-        )
+        message = f"There is no artist with the ID {artist_id!r}."
+        hint = f"Use an artist_id from {words.search_artists}."
+        svc.fail("ARTIST_NOT_FOUND", message, hint, artist_id=artist_id)
     return artists[0]
 
 

@@ -26,7 +26,7 @@ every_match = pytest.mark.parametrize(
 
 
 def at(data: Any, path: str) -> list[Any]:
-    """Return the values at a path, in which `name[]` stands for every item of a list."""
+    """Return the values at a path, in which `name[]` means every item of a list."""
     values = [data]
     for part in path.split("."):
         name = part.removesuffix("[]")

@@ -17,7 +17,7 @@ from tests.support import IDS, TOOLS, new_session, prepared
 pytestmark = pytest.mark.anyio
 OF_EACH = 2
 """How many ids of one field are tried per reply, as items of a list are alike."""
-BESIDE = 4
+OTHERS = 4
 """How many other ids of one field in the reply are tried to find what an id refers to."""
 OFFERS = {"fare_id", "snapshot_id"}
 """Ids that the real providers have too and that cannot be looked up.
@@ -58,11 +58,11 @@ def takes(cls: type[Service]) -> Iterator[tuple[ToolSpec, str]]:
 
 
 async def can_be_looked_up(
-    session: Session, cls: type[Service], field: str, value: str, beside: dict[str, list[str]]
+    session: Session, cls: type[Service], field: str, value: str, others: dict[str, list[str]]
 ) -> bool:
     """Return whether a reading tool accepts an id, or shows an object that begins with it.
 
-    `beside` holds other ids of the same reply: a variant is found through its product.
+    `others` holds other ids of the same reply: a variant is found through its product.
     """
     for spec, name in sorted(takes(cls), key=lambda t: not field.endswith(t[1].removesuffix("s"))):
         args = {n: v for n, v in spec.example.items() if "${" not in str(v)}
@@ -70,38 +70,38 @@ async def can_be_looked_up(
         for tried in (args | {name: given}, {name: given}):
             if not (await session.call(cls.name, spec.name, tried)).is_error:
                 return True
-    async for known in everything(session, cls, beside):
+    async for known in everything(session, cls, others):
         if known == value:
             return True
     return False
 
 
 async def everything(
-    session: Session, cls: type[Service], beside: dict[str, list[str]]
+    session: Session, cls: type[Service], others: dict[str, list[str]]
 ) -> AsyncIterator[str]:
     """Yield the ids with which objects in the replies of reading tools begin.
 
-    The tools are called with arguments from their examples, and with ids from `beside`.
+    The tools are called with arguments from their examples, and with ids from `others`.
     """
     for spec in cls.tools.values():
         if spec.effect == "read" and "${" not in str(spec.example):
-            for args in argument_sets(spec, beside):
+            for args in argument_sets(spec, others):
                 reply = await session.call(cls.name, spec.name, args)
                 for entry in shown(reply.data):
                     if entry.first:
                         yield entry.value
 
 
-def argument_sets(spec: ToolSpec, beside: dict[str, list[str]]) -> Iterator[dict[str, Any]]:
+def argument_sets(spec: ToolSpec, others: dict[str, list[str]]) -> Iterator[dict[str, Any]]:
     """Yield the sets of arguments with which a reading tool is tried."""
     properties = spec.schema["properties"]
     required = spec.schema.get("required", [])
     args = {n: v for n, v in spec.example.items() if n in required}
     args |= {n: 100 for n in ("limit", "max_results") if n in properties}
     yield args
-    for name, values in beside.items():
+    for name, values in others.items():
         if name in properties:
-            for value in values[:BESIDE]:
+            for value in values[:OTHERS]:
                 yield args | {name: value}
 
 
@@ -114,14 +114,14 @@ async def test_what_a_reply_names_can_be_looked_up(cls: type[Service], spec: Too
     if spec.effect == "write":  # what was passed may have been removed
         gone = {v for v in args.values() if isinstance(v, str)}
     tried: dict[str, list[str]] = {}
-    beside: dict[str, list[str]] = {}
+    others: dict[str, list[str]] = {}
     for entry in (*shown(args), *shown(reply.data)):
-        beside.setdefault(entry.field, []).append(entry.value)
+        others.setdefault(entry.field, []).append(entry.value)
     for field, value, _ in shown(reply.data):
         known = tried.setdefault(field, [])
         if value in known or value in gone or field in OFFERS or len(known) >= OF_EACH:
             continue
         known.append(value)
-        there = await can_be_looked_up(session, cls, field, value, beside)
+        there = await can_be_looked_up(session, cls, field, value, others)
         assert there, f"{field} {value} cannot be looked up"
     assert not session.bugs, session.bugs[0]

@@ -156,22 +156,16 @@ async def test_which_telescope_theo_gets_what_it_cost_and_what_came_back_for_the
     assert {cards[o["payment_method_id"]] for o in (toy, real)} == {
         eleanor.person["cards"]["amex"]["last4"]
     }
-    playlist = await eleanor.one(
-        "spotify.get_user_playlists", lambda p: p["name"] == "Theo is twelve"
-    )
+    playlist = await eleanor.playlist("Theo is twelve")
     assert [c["display_name"] for c in playlist["collaborators"]] == ["Maddie Whitfield"]
 
 
 async def test_what_my_birthday_dinner_cost_and_how_much_marcus_still_owes_me(
     eleanor: Walk,
 ) -> None:
-    dinner, copy = [
-        await eleanor.event(c, t)
-        for c, t in (
-            ("google_calendar", "My birthday dinner, Bella Oglethorpe"),
-            ("outlook_calendar", "My birthday dinner, Bella Oglethorpe (copied)"),
-        )
-    ]
+    title = "My birthday dinner, Bella Oglethorpe"
+    dinner = await eleanor.event("google_calendar", title)
+    copy = await eleanor.event("outlook_calendar", f"{title} (copied)")
     assert eleanor.local(dinner["at"]) == "2026-04-19T18:00"
     assert eleanor.local(copy["at"]) == "2026-04-18T18:00"
     receipt = await eleanor.mail("personal", "Bella Oglethorpe dinner six", "Your evening with us")
@@ -227,14 +221,9 @@ async def test_what_the_friends_owed_me_for_the_tables_and_what_the_book_sale_br
     order = await eleanor.whole("amazon", lambda o: o["total"] == 20997)
     back = await eleanor.one("amazon.list_returns", lambda r: r["order_id"] == order["order_id"])
     owed = await eleanor.mail("work", "tables Friends owe", "The folding tables")
-    assert [
-        f"{c / 100:.2f}" in owed["body"]
-        for c in (
-            order["pricing"]["total"],
-            back["refund_amount"],
-            order["pricing"]["total"] - back["refund_amount"],
-        )
-    ] == [True] * 3
+    total = order["pricing"]["total"]
+    for amount in (total, back["refund_amount"], total - back["refund_amount"]):
+        assert f"{amount / 100:.2f}" in owed["body"]
     assert back["refund_amount"] == order["pricing"]["refunded"]
     assert back["requested_at"] < owed["created_at"]
     signed = (await eleanor.letters("work", "Signed 139.98 1172", "janelle_brooks"))[0]

@@ -182,9 +182,7 @@ async def test_when_toms_birthday_dinner_is_where_i_sleep_how_i_get_there_and_wh
     assert "150.00, paid by Amex ending in 1009" in voucher["body"]
     assert "I give 75 and you give 75" in half["body"]
     assert "bread course, 150" in page["text"]
-    playlist = await maya.one(
-        "spotify.get_user_playlists", lambda p: p["name"] == "Tom thirty-eight"
-    )
+    playlist = await maya.playlist("Tom thirty-eight")
     assert playlist["track_count"] > 0
 
 
@@ -221,22 +219,10 @@ async def test_what_jordans_party_cost_what_was_missing_and_how_much_came_back(m
     assert cents(book["amount"]) == 2195 and maya.day(book["at"]) == "2025-10-25"
     ride = await maya.ride("uber", "2025-10-25T22:20")
     assert ride["cancelled"] == 500 and ride["tip"] == 0
-    playlist = await maya.one(
-        "spotify.get_user_playlists", lambda p: p["name"] == "Jordan thirty-five"
-    )
+    playlist = await maya.playlist("Jordan thirty-five")
     friends = {c["display_name"] for c in playlist["collaborators"]}
     assert friends == {"Jordan Park", "Priya Nair"} and "priya.nair@gmail.com" in party["guests"]
-    heard = {
-        r["track_id"]
-        for r in await maya.all("spotify.get_recently_played")
-        if maya.day(r["played_at"]) == "2025-10-25"
-    }
-    assert heard & {
-        t["track_id"]
-        for t in await maya.all(
-            "spotify.fetch_playlist", "tracks", playlist_id=playlist["playlist_id"]
-        )
-    }
+    assert await maya.played_on(playlist, "2025-10-25")
 
 
 async def test_what_i_still_owe_for_the_cabin_when_we_may_come_and_what_i_bring(maya: Walk) -> None:

@@ -332,6 +332,20 @@ class Walk:
             "place": place,
         }
 
+    # -- music ------------------------------------------------------------------------------------
+    async def playlist(self, name: str) -> Row:
+        """Return the only Spotify playlist with a name."""
+        return await self.one("spotify.get_user_playlists", lambda p: p["name"] == name)
+
+    async def played_on(self, playlist: Row, day: str) -> set[str]:
+        """Return the track_ids of a Spotify playlist that were played on a local day."""
+        plays = await self.all("spotify.get_recently_played")
+        heard = {p["track_id"] for p in plays if self.day(p["played_at"]) == day}
+        tracks = await self.all(
+            "spotify.fetch_playlist", "tracks", playlist_id=playlist["playlist_id"]
+        )
+        return heard & {t["track_id"] for t in tracks}
+
     # -- texts ------------------------------------------------------------------------------------
     async def page(self, service: str, title: str) -> Row:
         """Return the only page with a title, in any workspace, with its content as `text`."""

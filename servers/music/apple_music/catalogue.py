@@ -97,16 +97,12 @@ class Catalog(Service):
     ) -> dict[str, Any]:
         """Return an artist with albums, newest first, and a page of songs, most popular first."""
         artist = rules.find_artist(self, WORDS, artist_id)
-        albums = self.db.rows(
-            "music_albums",
-            "artist_id=? AND apple_id IS NOT NULL",
-            artist["id"],
-            order="released DESC, id",
-        )
+        carried = "artist_id=? AND apple_id IS NOT NULL"
+        rows = self.db.rows("music_albums", carried, artist["id"], order="released DESC, id")
         songs = rules.artist_tracks(self, WORDS, artist)
         return {
             **self._artist(artist),
-            "albums": [self._album(a) for a in albums],
+            "albums": [self._album(row) for row in rows],
             **self._songs(songs, limit, cursor),
         }
 

@@ -58,7 +58,7 @@ class Listening(Service):
 
     @reads(example={"track_id": SONG})
     def get_sing_availability(self, track_id: TrackId) -> dict[str, Any]:
-        """Return whether a song's vocals can be turned down to sing along, and if it has lyrics."""
+        """Return whether a song is available in sing mode, and whether it has lyrics."""
         song = rules.find_track(self, WORDS, track_id)
         return {
             "track_id": track_id,

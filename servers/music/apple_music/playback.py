@@ -244,12 +244,8 @@ class Playing(Service):
         row = self.db.get("apple_music_stations", station_id)
         if row is None:
             message = f"There is no station with the ID {station_id!r}."
-            self.fail(
-                "STATION_NOT_FOUND",
-                message,
-                "get_stations lists all stations.",
-                station_id=station_id,
-            )
+            hint = "get_stations lists all stations."
+            self.fail("STATION_NOT_FOUND", message, hint, station_id=station_id)
         return row
 
     def _pool(self, station: dict[str, Any]) -> list[dict[str, Any]]:

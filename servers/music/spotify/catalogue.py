@@ -93,16 +93,12 @@ class Catalogue(Service):
         A page of tracks is included, the most popular first.
         """
         artist = rules.find_artist(self, WORDS, artist_id)
-        albums = self.db.rows(
-            "music_albums",
-            f"artist_id=? AND {WORDS.column} IS NOT NULL",
-            artist["id"],
-            order="released DESC, id",
-        )
+        carried = f"artist_id=? AND {WORDS.column} IS NOT NULL"
+        rows = self.db.rows("music_albums", carried, artist["id"], order="released DESC, id")
         tracks = rules.artist_tracks(self, WORDS, artist)
         return {
             **self._artist(artist),
-            "albums": [self._album(a) for a in albums],
+            "albums": [self._album(row) for row in rows],
             **self._tracks(tracks, limit, cursor),
         }
 

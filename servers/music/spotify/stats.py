@@ -70,7 +70,7 @@ class Stats(Service):
     ) -> dict[str, Any]:
         """Return recently played tracks, the latest first; a play is at least half a minute.
 
-        An entry may stand for several plays: `plays` counts them, `played_at` is the last one.
+        An entry may cover several plays: `plays` counts them, `played_at` is the last one.
         """
         rows = [r for r in history(self, DECK) if r["plays"]]
         known = rules.by_ids(self, WORDS, [r["track_id"] for r in rows])

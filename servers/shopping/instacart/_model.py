@@ -118,13 +118,9 @@ def find_store(svc: Service, store_id: str) -> dict[str, Any]:
     """Return a store; fail if it does not exist."""
     row = svc.db.get("instacart_stores", store_id)
     if row is None:
+        message = f"There is no store with the ID {store_id!r}."
         hint = "Use a store_id from search_stores."
-        svc.fail(
-            "STORE_NOT_FOUND",
-            f"There is no store with the ID {store_id!r}.",
-            hint,
-            store_id=store_id,
-        )
+        svc.fail("STORE_NOT_FOUND", message, hint, store_id=store_id)
     return row
 
 

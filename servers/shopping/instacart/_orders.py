@@ -59,13 +59,9 @@ def find(svc: Service, order_id: str) -> dict[str, Any]:
     """Return an order; fail if it does not exist."""
     row = svc.db.get("instacart_orders", order_id)
     if row is None:
+        message = f"There is no order with the ID {order_id!r}."
         hint = "Use an order_id from list_orders."
-        svc.fail(
-            "ORDER_NOT_FOUND",
-            f"There is no order with the ID {order_id!r}.",
-            hint,
-            order_id=order_id,
-        )
+        svc.fail("ORDER_NOT_FOUND", message, hint, order_id=order_id)
     return row
 
 

@@ -47,13 +47,9 @@ class Carts(Service):
     def _cart(self, cart_id: str, *, change: bool = False) -> dict[str, Any]:
         row = self.db.get("instacart_carts", cart_id)
         if row is None:
+            message = f"There is no cart with the ID {cart_id!r}."
             hint = "Use a cart_id from list_carts, or create a cart with create_cart."
-            self.fail(
-                "CART_NOT_FOUND",
-                f"There is no cart with the ID {cart_id!r}.",
-                hint,
-                cart_id=cart_id,
-            )
+            self.fail("CART_NOT_FOUND", message, hint, cart_id=cart_id)
         if change and row["order_id"] is not None:
             message = f"Cart {cart_id} was checked out as order {row['order_id']}."
             hint = "Create a new cart with create_cart."

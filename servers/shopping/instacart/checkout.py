@@ -85,7 +85,7 @@ class Checkout(Carts, Stores):
         return bool(self.db.sql(query, self.time))
 
     def tick(self) -> None:
-        """Let shoppers finish the lists that are due, each with the stock of its own time."""
+        """Let shoppers finish the lists that are due, each with the stock level at the time."""
         rows = self.db.rows("instacart_orders", TO_SHOP, self.time, order="leaves_at, id")
         for row in rows:
             orders.shop(self, row)

@@ -5,6 +5,8 @@ Carts for each store, replacements, delivery slots, coupons, recipes, tips and i
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from scenarios.worlds.build import Builder, person
@@ -329,48 +331,31 @@ async def test_a_tip_changes_until_a_day_after_the_delivery(session: Session) ->
     assert error["code"] == "TIP_WINDOW_CLOSED"
 
 
+def issue(issue_type: str, description: str, **more: Any) -> dict[str, Any]:
+    args = {"order_id": RECENT, "issue_type": issue_type, "description": description}
+    return args | more
+
+
 async def test_an_issue_is_decided_in_two_hours_and_an_item_is_refunded_once(
     session: Session,
 ) -> None:
     eggs = at("icp", "eggs-everyday-1")
     bill = (await call(session, "get_order_status", order_id=RECENT))["pricing"]
-    issue = await call(
-        session,
-        "report_issue",
-        order_id=RECENT,
-        issue_type="damaged_item",
-        description="All eggs broken",
-    )
-    assert issue["status"] == "received" and issue["product_ids"] == [eggs]
+    reported = await call(session, "report_issue", **issue("damaged_item", "All eggs broken"))
+    assert reported["status"] == "received" and reported["product_ids"] == [eggs]
     twice = await refused(
-        session,
-        "report_issue",
-        order_id=RECENT,
-        issue_type="missing_item",
-        description="No box",
-        product_ids=[eggs],
+        session, "report_issue", **issue("missing_item", "No box", product_ids=[eggs])
     )
     assert twice["code"] == "ALREADY_REPORTED"
     strange = await refused(
-        session,
-        "report_issue",
-        order_id=RECENT,
-        issue_type="other",
-        description="No loaf",
-        product_ids=[LOAF],
+        session, "report_issue", **issue("other", "No loaf", product_ids=[LOAF])
     )
     assert strange["code"] == "ITEM_NOT_IN_ORDER"
-    vague = await call(
-        session,
-        "report_issue",
-        order_id=RECENT,
-        issue_type="other",
-        description="The shopper was rude",
-    )
+    vague = await call(session, "report_issue", **issue("other", "The shopper was rude"))
     session.pass_time(2 * HOUR)
     listed = {i["issue_id"]: i for i in (await call(session, "list_issues"))["issues"]}
     assert listed[vague["issue_id"]]["status"] == "declined"
-    refund = listed[issue["issue_id"]]["refund"]
+    refund = listed[reported["issue_id"]]["refund"]
     after = (await call(session, "get_order_status", order_id=RECENT))["pricing"]
     assert refund > 0
     assert after["refunded"] == refund
@@ -378,9 +363,7 @@ async def test_an_issue_is_decided_in_two_hours_and_an_item_is_refunded_once(
     old = await refused(
         session,
         "report_issue",
-        order_id=at("ico", "late_order"),
-        issue_type="late_delivery",
-        description="An hour late",
+        **issue("late_delivery", "An hour late", order_id=at("ico", "late_order")),
     )
     assert old["code"] == "WINDOW_CLOSED"
     coming = await refused(session, "rate_order", order_id=at("ico", "cabin"), rating=5)
