@@ -35,7 +35,7 @@ WRONG = {
 }
 
 
-# -- what is published ----------------------------------------------------------------------------
+# -- publication ----------------------------------------------------------------------------------
 
 
 @every_service
@@ -108,7 +108,7 @@ def test_annotations_agree(cls: type[Service]) -> None:
             assert name in services()[owner or cls.name].tools, f"{spec.name}: {step.tool}"
 
 
-# -- what the example does ------------------------------------------------------------------------
+# -- examples -------------------------------------------------------------------------------------
 
 
 @every_tool
@@ -169,7 +169,7 @@ async def test_another_process_answers_the_same() -> None:
     assert len(here) == 32
 
 
-# -- how it refuses -------------------------------------------------------------------------------
+# -- refusals -------------------------------------------------------------------------------------
 
 
 async def refusal(

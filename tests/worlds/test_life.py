@@ -62,7 +62,7 @@ def _part(row: Row, keys: Iterable[str]) -> Row:
     return {key: row[key] for key in keys}
 
 
-# -- each aspect: what contradicts it -------------------------------------------------------------
+# -- one function per aspect, which returns what contradicts it -----------------------------------
 
 
 async def event(walk: Walk, happening: Row, told: Row) -> list[str]:

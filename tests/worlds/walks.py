@@ -79,7 +79,7 @@ class Walk:
         self.home = ZoneInfo(self.person["timezone"])
         self._lists: dict[str, list[Row]] = {}
 
-    # -- what should be there ---------------------------------------------------------------------
+    # -- what life says ---------------------------------------------------------------------------
     @property
     def life(self) -> list[Row]:
         """What happened and what is planned, for tests that go over all of it."""
@@ -160,7 +160,7 @@ class Walk:
         key = next(k for k in ("order_id", "booking_id") if k in line)
         return line | await self.call_ok(f"{service}.{telling}", **{key: line[key]})
 
-    # -- on the way -------------------------------------------------------------------------------
+    # -- rides and weather ------------------------------------------------------------------------
     async def rides(self, service: str, city: str | None = None) -> list[Row]:
         """Return rides as {from, to, at, fare, tip, kind, cancelled}.
 

@@ -206,7 +206,7 @@ def issue_json(svc: Service, issue: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-# -- what it costs --------------------------------------------------------------------------------
+# -- bills and JSON -------------------------------------------------------------------------------
 def pricing(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     """Return the bill in cents; `final` is true once the shopper is done.
 

@@ -138,7 +138,7 @@ class Carts(Service):
             discount = min(discount, row["most"])
         return min(subtotal, discount)
 
-    # -- what the agent sees ----------------------------------------------------------------------
+    # -- JSON -------------------------------------------------------------------------------------
     def _line(
         self, store: dict[str, Any], item: dict[str, Any], exceptions: stock.Exceptions
     ) -> dict[str, Any]:

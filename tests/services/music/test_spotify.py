@@ -301,7 +301,7 @@ async def test_a_jam_plays_through_its_queue_and_ends_after_eight_hours(session:
     assert reply["status"] == "ended"
 
 
-# -- what was heard -------------------------------------------------------------------------------
+# -- listening ------------------------------------------------------------------------------------
 
 
 async def test_top_lists_follow_the_span(session: Session) -> None:

@@ -60,12 +60,12 @@ class Book:
         Orders from the person's life come first, then single ones, then habitual ones.
         """
         known: list[int] = []  # no habitual order is made around these moments
-        for event in self.builder.life:
-            buy = event.get("buy", {})
+        for happening in self.builder.life:
+            buy = happening.get("buy", {})
             if buy.get("on") == "instacart":
-                at = self.shelf.moment(str(buy.get("made", buy.get("at", event["at"]))))
+                at = self.shelf.moment(str(buy.get("made", buy.get("at", happening["at"]))))
                 known.append(at)
-                yield self._of_life(event, buy, min(at, self.builder.start))
+                yield self._of_life(happening, buy, min(at, self.builder.start))
         for seed in self.seeds["orders"]:
             at = self.shelf.moment(seed["at"])
             window = self.shelf.moment(seed["window"]) if "window" in seed else at + 9000
@@ -102,8 +102,12 @@ class Book:
                 }
             day += timedelta(days=habit["every"])
 
-    def _of_life(self, event: dict[str, Any], buy: dict[str, Any], at: int) -> dict[str, Any]:
-        key = event["place"] if event.get("place") in self.shelf.stores else self.seeds["store"]
+    def _of_life(self, happening: dict[str, Any], buy: dict[str, Any], at: int) -> dict[str, Any]:
+        key = (
+            happening["place"]
+            if happening.get("place") in self.shelf.stores
+            else self.seeds["store"]
+        )
         lines = []
         counted = []  # products whose quantity is given, so that it must not change
         for text in buy["items"]:
@@ -112,12 +116,12 @@ class Book:
             lines.append(Line(product, quantity))
             if "two" in text:
                 counted.append(product["id"])
-        payer = event.get("paid", {}).get("by")
+        payer = happening.get("paid", {}).get("by")
         return {
-            "key": event["key"],
+            "key": happening["key"],
             "store": key,
             "at": at,
-            "window": self._window(event, buy, at),
+            "window": self._window(happening, buy, at),
             "lines": lines,
             "total": cents(buy["total"]),
             "card": payer if payer in self.seeds["cards"] else None,
@@ -125,12 +129,12 @@ class Book:
             "counted": counted,
         }
 
-    def _window(self, event: dict[str, Any], buy: dict[str, Any], at: int) -> int:
+    def _window(self, happening: dict[str, Any], buy: dict[str, Any], at: int) -> int:
         """Return the moment at which an order from the person's life should arrive."""
-        if "arrives" not in buy and event["what"] != "delivery":
+        if "arrives" not in buy and happening["what"] != "delivery":
             return at + 7200
-        day = str(buy.get("arrives", event["at"]))[:10]
-        clock = event["at"][11:16] if event["what"] == "delivery" else "17:00"
+        day = str(buy.get("arrives", happening["at"]))[:10]
+        clock = happening["at"][11:16] if happening["what"] == "delivery" else "17:00"
         return self.shelf.moment(f"{day}T{clock}")
 
     def _refund(self, buy: dict[str, Any], lines: list[Line]) -> Refund | None:
