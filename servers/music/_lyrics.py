@@ -1,6 +1,6 @@
-"""Lyrics of invented songs, composed from words of the genre.
+"""Lyrics for invented songs, composed from the vocabulary of their genre.
 
-The same song has the same words with every version of it.
+Every version of a song has the same words.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 from servers.kit.noise import share
 from servers.music._rules import WORDLESS
 
-# For each tongue: lines of a verse ({n} something, {p} somewhere, {t} the title) and of a chorus.
+# Each style has lines for verses and choruses, in which {n} is a thing, {p} a place, {t} the title.
 _PLAIN = {
     "verse": [
         "I left the {n} by the door",
@@ -107,14 +107,14 @@ _TONGUES = {
     "kids": _CHILD,
 }
 _FORM = "vvcvvcvc"
-"""Four lines to each letter: verses and choruses."""
+"""The stanzas of a song, of four lines each: v is a verse, c the chorus."""
 
-# The key of one line of a song: the song, its stanza (or that it is the chorus), the line in it.
+# Identifies a line: the song, the number of the stanza ("c" for a chorus), the line's number in it.
 _LineKey = tuple[str, int | str, int]
 
 
 def lyrics(track: dict[str, Any]) -> list[str]:
-    """Return the lines of a song, none where it has no words; a blank line parts the stanzas."""
+    """Return the lines of a song, or none if it has no words; empty lines separate stanzas."""
     if track["genre"] in WORDLESS:
         return []
     tongue = _TONGUES.get(track["genre"], _PLAIN)
@@ -136,7 +136,8 @@ def lyrics(track: dict[str, Any]) -> list[str]:
 
 
 def _unused_line(key: _LineKey, count: int, used: set[int]) -> int:
-    """Return which of `count` lines a key stands for, one that its stanza has not used yet."""
+    """Return an index below `count` that the stanza has not used yet."""
+    # A key always gives the same sequence of attempts, so a song never changes.
     for attempt in range(99):
         choice = int(share("line", key, attempt) * count)
         if choice not in used:
@@ -152,7 +153,7 @@ def _word(tongue: dict[str, list[str]], kind: str, key: _LineKey) -> str:
 def synced(track: dict[str, Any], lines: list[str]) -> list[dict[str, Any]]:
     """Return the lines with the millisecond at which each is sung.
 
-    There is an intro; then they follow evenly until shortly before the end.
+    After an intro, the lines are spread evenly until shortly before the end.
     """
     intro = round(track["ms"] * (0.04 + 0.06 * share("intro", track["key"])))
     each = (track["ms"] * 0.95 - intro) / max(1, len(lines))
@@ -164,9 +165,9 @@ def synced(track: dict[str, Any], lines: list[str]) -> list[dict[str, Any]]:
 
 
 def singable(track: dict[str, Any]) -> bool:
-    """Whether the voice can be turned down.
+    """Return whether a song's vocals can be turned down.
 
-    There must be words, and it must have been recorded on several tracks, not live.
+    It must have words and a multitrack recording, which live and early recordings do not have.
     """
     return (
         track["genre"] not in WORDLESS

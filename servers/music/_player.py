@@ -1,8 +1,9 @@
 """Playback as a function of rows and the clock.
 
-It tells what plays now, what was heard since the last command, and what comes next. A player's row
-says what played at `at`; the position moves, tracks end and follow each other as time passes. A
-command settles what has passed (tracks heard, queue entries played) and then changes the row.
+This module computes what is playing now, what was heard since the last command, and what comes
+next. A player's row records what was playing at `at`; everything since then follows from the clock.
+A command first writes down what has happened in the meantime (tracks heard, queue entries used up)
+and then changes the row.
 """
 
 from __future__ import annotations
@@ -16,14 +17,14 @@ from servers.kit.service import Service
 from servers.kit.store import Table
 from servers.kit.values import iso, parse_time
 
-# `items` are what plays by itself; `place` and `lead` count in it: where it is, and what comes
-# first when shuffled.
+# `items` is the list that is playing; `place` and `lead` are indexes into it: of the current item,
+# and of the one that comes first in shuffled order.
 PLAYER = (
     "id:str items:list place:int lead:int now_id:str? position_ms:int at:str playing:bool "
     "shuffle:bool seed:str repeat:str context:str? "
 )
 QUEUE = Table("id:str track_id:str place:int added_at:str")
-# What was heard of a track, up to `at`; `plays` counts those of half a minute or more.
+# What was heard of a track up to `at`; `plays` counts only plays of half a minute or more.
 PLAYS = Table("id:str track_id:str at:str plays:int ms:int", index=("at",))
 COUNTS_AFTER = 30_000
 """Milliseconds of a track that must be heard for it to count as a play."""
@@ -31,9 +32,9 @@ COUNTS_AFTER = 30_000
 
 @dataclass(frozen=True)
 class Deck:
-    """A provider's player: its tables, id prefixes and the words of its refusals.
+    """What differs between the providers' players: tables, id prefixes and hints.
 
-    `lengths` tells how long things last (milliseconds, by id).
+    `lengths` returns durations in milliseconds, by id.
     """
 
     tables: str
@@ -42,7 +43,7 @@ class Deck:
     lengths: Callable[[Service, Sequence[str]], dict[str, int]]
     how_to_start: str
     stops: Callable[[Service], int | None] = lambda svc: None
-    """The moment (epoch seconds) at which the right to play ends, None for never."""
+    """Returns the moment (epoch seconds) from which nothing may be played, or None."""
 
 
 @dataclass
@@ -56,9 +57,9 @@ class Hearing:
 
 @dataclass
 class Playback:
-    """What a player does at a moment.
+    """What a player is doing at a moment.
 
-    `heard` holds by id what was heard since the row was written.
+    `heard` holds what was heard since the row was written, by id.
     """
 
     row: dict[str, Any]
@@ -74,7 +75,7 @@ class Playback:
 
     @property
     def order(self) -> list[int]:
-        """Places of `items` in the order in which they play."""
+        """Indexes of `items` in the order in which they play."""
         places = list(range(len(self.row["items"])))
         if not self.row["shuffle"]:
             return places
@@ -86,12 +87,12 @@ class Playback:
 
     @property
     def rest(self) -> list[int]:
-        """Places that are still to come after the present one, without repeats."""
+        """Indexes still to come after the current one, without repeats."""
         order = self.order
         return order[order.index(self.place) + 1 :] if order else []
 
     def hear(self, start: int, length: int, until_ms: int, times: int = 1) -> None:
-        """Count milliseconds of the current track, heard from a position on."""
+        """Record that the current track was heard for `length` milliseconds from `start` on."""
         if self.current is None or length <= 0 or times <= 0:
             return
         hearing = self.heard.setdefault(self.current, Hearing())
@@ -102,9 +103,9 @@ class Playback:
         hearing.until = until_ms // 1000
 
     def step(self) -> bool:
-        """Go on to what comes next, and return False at the end.
+        """Move on to what comes next; return False at the end.
 
-        The queue comes first, then the order, then its beginning when it repeats.
+        The queue comes first, then the rest of the list, then its beginning if it repeats.
         """
         if self.queue:
             entry = self.queue.pop(0)
@@ -122,7 +123,7 @@ class Playback:
         return True
 
     def run(self, at_ms: int, until_ms: int) -> None:
-        """Let time pass."""
+        """Let time pass from one moment to another."""
         while self.playing and self.current is not None:
             length = self.lengths[self.current]
             left = max(0, until_ms - at_ms)
@@ -147,13 +148,13 @@ class Playback:
                 self.position = length
 
     def _starts_over(self) -> bool:
-        """Whether what follows the current track is the repeating list from its beginning."""
+        """Return whether the list starts over after the current track."""
         if self.rest or self.queue:
             return False
         return self.row["repeat"] == "all" and bool(self.row["items"])
 
     def _laps(self, at_ms: int, until_ms: int) -> int:
-        """Play the whole of a repeating list as often as it fits; return the moment after that."""
+        """Play the whole list as often as it fits; return the moment at which that ends."""
         total = sum(self.lengths[i] for i in self.row["items"])
         laps = (until_ms - at_ms) // total
         last = self.current
@@ -166,7 +167,7 @@ class Playback:
 
 
 def playback(svc: Service, deck: Deck) -> Playback:
-    """Return what plays now; nothing is written."""
+    """Return what is playing now, without writing anything."""
     row = svc.db.rows(f"{deck.tables}_player", limit=1)[0]
     queue = svc.db.rows(f"{deck.tables}_queue", order="place, rowid")
     ids = [*row["items"], *(entry["track_id"] for entry in queue)]
@@ -196,7 +197,7 @@ def playback(svc: Service, deck: Deck) -> Playback:
 
 
 def active(svc: Service, deck: Deck) -> Playback:
-    """Return what plays or is paused, or refuse when nothing is."""
+    """Return what is playing or paused; fail if nothing is."""
     state = playback(svc, deck)
     if state.current is None:
         svc.fail(
@@ -208,9 +209,9 @@ def active(svc: Service, deck: Deck) -> Playback:
 
 
 def settle(svc: Service, deck: Deck, state: Playback, **changes: Any) -> Playback:
-    """Write what has passed and the player's row, and return the playback.
+    """Write what was heard and the player's row; return the new state.
 
-    `changes` are of other columns of that row.
+    `changes` are values for other columns of that row.
     """
     for entry in state.played:
         svc.db.delete(f"{deck.tables}_queue", entry)
@@ -245,7 +246,7 @@ def start(
     position: int = 0,
     **changes: Any,
 ) -> Playback:
-    """Play a list from a place; the queue stays and comes after the first track."""
+    """Play a list from an index; the queue is kept and comes after the first track."""
     state = playback(svc, deck)
     state.place = place
     state.current = items[place]
@@ -257,7 +258,7 @@ def start(
 
 
 def pause(svc: Service, deck: Deck) -> Playback:
-    """Stop the clock of what plays; nothing changes when it is paused."""
+    """Pause playback; this changes nothing if it is already paused."""
     state = active(svc, deck)
     if not state.playing:
         return state
@@ -266,7 +267,7 @@ def pause(svc: Service, deck: Deck) -> Playback:
 
 
 def resume(svc: Service, deck: Deck, **changes: Any) -> Playback:
-    """Go on from where it was paused; after the end, from the beginning."""
+    """Resume where playback was paused, or from the beginning if it had ended."""
     state = active(svc, deck)
     if state.playing:
         return state
@@ -279,7 +280,7 @@ def resume(svc: Service, deck: Deck, **changes: Any) -> Playback:
 
 
 def forward(svc: Service, deck: Deck) -> Playback:
-    """Skip to what comes next and play it; after the last one playback ends."""
+    """Skip to what comes next and play it; playback ends after the last track."""
     state = active(svc, deck)
     if state.step():
         state.playing = True
@@ -290,9 +291,9 @@ def forward(svc: Service, deck: Deck) -> Playback:
 
 
 def back(svc: Service, deck: Deck, restart_after: int | None) -> Playback:
-    """Go back to what came before and play it.
+    """Go back to the previous track and play it.
 
-    The same one starts again when it is the first, or past `restart_after` milliseconds.
+    The first track starts over, as does any track that is past `restart_after` milliseconds.
     """
     state = active(svc, deck)
     order = state.order
@@ -310,14 +311,14 @@ def back(svc: Service, deck: Deck, restart_after: int | None) -> Playback:
 
 
 def seek(svc: Service, deck: Deck, position: int) -> Playback:
-    """Go to a position of what plays."""
+    """Move to a position in the current track."""
     state = active(svc, deck)
     state.position = position
     return settle(svc, deck, state)
 
 
 def shuffle(svc: Service, deck: Deck, on: bool) -> Playback:
-    """Mix what comes after the present track, or put it back in order."""
+    """Shuffle what comes after the current track, or put it back in order."""
     state = playback(svc, deck)
     if state.row["shuffle"] == on:
         return state
@@ -335,9 +336,9 @@ def repeat(svc: Service, deck: Deck, mode: str) -> Playback:
 def enqueue(
     svc: Service, deck: Deck, track_id: str, *, front: bool = False
 ) -> tuple[Playback, int]:
-    """Put a track at the end of the queue, or before it, and return its place there from 1."""
+    """Add a track to the end or the front of the queue; return its position there, from 1."""
     state = playback(svc, deck)
-    if state.played:  # what has played would otherwise stand among the places
+    if state.played:  # otherwise entries that have played would still count
         state = settle(svc, deck, state)
     places = [q["place"] for q in state.queue] or [0]
     place = places[0] - 1 if front else places[-1] + 1
@@ -352,7 +353,7 @@ def enqueue(
 
 
 def clear(svc: Service, deck: Deck) -> tuple[Playback, int]:
-    """Empty the queue and return how many entries it had; what plays goes on."""
+    """Clear the queue and return how many entries it had; the current track keeps playing."""
     state = playback(svc, deck)
     count = len(state.queue)
     for entry in state.queue:
@@ -363,7 +364,7 @@ def clear(svc: Service, deck: Deck) -> tuple[Playback, int]:
 def upcoming(state: Playback) -> list[dict[str, Any]]:
     """Return what comes next as `{id, track_id, source}`.
 
-    The queue comes first, then the list, once around when it repeats.
+    The queue comes first, then the rest of the list, which wraps around once if it repeats.
     """
     coming = [
         {"id": entry["id"], "track_id": entry["track_id"], "source": "queue"}

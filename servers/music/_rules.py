@@ -1,8 +1,7 @@
-"""What Spotify and Apple Music share.
+"""What Spotify and Apple Music share: the catalogue, its search, and libraries.
 
-The recordings that labels deliver to both, how they are looked up and searched, and libraries. A
-recording has one row and an id of each provider that carries it. Popularity, ISRC and counts of
-plays follow from the row.
+Labels deliver the same recordings to both providers. A recording has one row, with one id for each
+provider that carries it. Its popularity, ISRC and play count are computed from that row.
 """
 
 from __future__ import annotations
@@ -23,21 +22,21 @@ from servers.kit.store import Table
 
 # -- tables ---------------------------------------------------------------------------------------
 SHARED = {
-    # `also` is a second genre; null ids: the provider does not carry it.
+    # `also` is a second genre. A provider's id is null if it does not carry the artist.
     "music_artists": Table(
         "id:str name:str genre:str also:str? followers:int spotify_id:str? apple_id:str?",
         search=("name",),
         index=("spotify_id", "apple_id"),
     ),
-    # `withdrawn`: the day on which the label took it off Spotify.
+    # `withdrawn` is the day on which the label removed the album from Spotify.
     "music_albums": Table(
         "id:str title:str artist_id:str credit:str kind:str released:str withdrawn:str? "
         "spotify_id:str? apple_id:str?",
         search=("title", "credit"),
         index=("artist_id", "spotify_id", "apple_id"),
     ),
-    # `origin` is the track whose song this is again, as `version`: same (the same recording), live,
-    # remastered, acoustic, clean, cover.
+    # `origin` is the track that this one repeats, and `version` says how: same (the same
+    # recording), live, remastered, acoustic, clean or cover.
     "music_tracks": Table(
         "id:str title:str credit:str album_id:str guest_id:str? number:int ms:int explicit:bool "
         "version:str? origin:str? spotify_id:str? apple_id:str?",
@@ -60,21 +59,22 @@ Query = Annotated[
     Field(
         min_length=1,
         max_length=100,
-        description="Words of the title or artist; all must occur. Quotes keep words together.",
+        description="Words from the title or artist; all of them must match. "
+        "Use quotes for an exact phrase.",
     ),
 ]
-TrackId = Annotated[str, Field(description="track_id of a song, from search or a list.")]
+TrackId = Annotated[str, Field(description="track_id of a song, from a search or a list.")]
 TrackIds = Annotated[
     list[str],
     Field(
-        min_length=1, max_length=50, description="track_ids of 1 to 50 songs, in the order wanted."
+        min_length=1, max_length=50, description="track_ids of 1 to 50 songs, in the desired order."
     ),
 ]
-AlbumId = Annotated[str, Field(description="album_id, from search or a track.")]
+AlbumId = Annotated[str, Field(description="album_id, from a search or a track.")]
 AlbumIds = Annotated[
     list[str], Field(min_length=1, max_length=20, description="album_ids of 1 to 20 albums.")
 ]
-ArtistId = Annotated[str, Field(description="artist_id, from search or a track.")]
+ArtistId = Annotated[str, Field(description="artist_id, from a search or a track.")]
 PlaylistId = Annotated[str, Field(description="playlist_id, from the list of playlists.")]
 PlaylistName = Annotated[
     str,
@@ -92,12 +92,12 @@ PositionMs = Annotated[
     int, Field(ge=0, le=36_000_000, description="Position in the track, in milliseconds.")
 ]
 Offset = Annotated[
-    int, Field(ge=0, le=1000, description="Which track to begin with, counted from 0.")
+    int, Field(ge=0, le=1000, description="Index of the track to start with, counting from 0.")
 ]
 
 
 # -- looking up -----------------------------------------------------------------------------------
-# The names of a track's values, in the order of the query in `tracks`.
+# Names for the columns that the query in `tracks` selects, in its order.
 _COLUMNS = (
     "id", "key", "title", "credit", "number", "ms", "explicit", "version", "origin",
     "artist", "artist_id", "followers", "genre", "also", "guest", "guest_id",
@@ -107,7 +107,7 @@ _COLUMNS = (
 
 @dataclass(frozen=True)
 class Words:
-    """A provider's names: its id column in the catalogue, its tables, its tools and codes."""
+    """What a provider calls things: its id column in the catalogue, its tables, tools and codes."""
 
     column: str
     tables: str
@@ -116,7 +116,7 @@ class Words:
     search_artists: str
     unavailable: str
     leaves: bool = False
-    """Whether `withdrawn` albums are gone from this provider."""
+    """Return whether withdrawn albums disappear from this provider."""
 
 
 def tracks(
@@ -124,7 +124,7 @@ def tracks(
 ) -> list[dict[str, Any]]:
     """Return tracks that the provider carries, with their artist, guest and album.
 
-    All have the provider's ids. `where` may use t (track), b (album), a (artist) and g (guest).
+    All ids are the provider's. `where` may refer to t (track), b (album), a (artist), g (guest).
     """
     col = words.column
     sql = (
@@ -146,33 +146,35 @@ def tracks(
 
 
 def by_ids(svc: Service, words: Words, ids: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """Return tracks by their ids; those that the provider does not know are left out."""
+    """Return the tracks with these ids, by id; ids that the provider does not know are left out."""
     wanted = list(dict.fromkeys(ids))
     marks = ",".join("?" * len(wanted))
     return {t["id"]: t for t in tracks(svc, words, f"t.{words.column} IN ({marks})", *wanted)}
 
 
 def find_tracks(svc: Service, words: Words, ids: Sequence[str]) -> list[dict[str, Any]]:
-    """Return the tracks of ids in their order, or refuse, naming those that do not exist."""
+    """Return the tracks with these ids in the same order; fail if any of them does not exist."""
     known = by_ids(svc, words, ids)
     unknown = [i for i in ids if i not in known]
     if unknown:
         if len(unknown) == 1:
-            message = f"There is no track {unknown[0]!r}."
+            message = f"There is no track with the ID {unknown[0]!r}."
         else:
-            message = f"There are no tracks {', '.join(map(repr, unknown[:5]))}."
-        hint = f"Take track_ids from {words.search_tracks}; ids of other services do not work here."
+            message = f"There are no tracks with the IDs {', '.join(map(repr, unknown[:5]))}."
+        hint = (
+            f"Use track_ids from {words.search_tracks}; IDs from other services do not work here."
+        )
         svc.fail("TRACK_NOT_FOUND", message, hint, track_ids=unknown)
     return [known[i] for i in ids]
 
 
 def find_track(svc: Service, words: Words, track_id: str) -> dict[str, Any]:
-    """Return a track, or refuse."""
+    """Return a track; fail if it does not exist."""
     return find_tracks(svc, words, [track_id])[0]
 
 
 def to_play(svc: Service, words: Words, track_id: str) -> dict[str, Any]:
-    """Return a track that can be played now, or refuse."""
+    """Return a track that can be played now; fail if it cannot."""
     track = find_track(svc, words, track_id)
     if not track["playable"]:
         if track["released"] <= svc.time[:10]:
@@ -186,7 +188,7 @@ def to_play(svc: Service, words: Words, track_id: str) -> dict[str, Any]:
 
 
 def playable(svc: Service, words: Words, track: dict[str, Any]) -> bool:
-    """Whether a track (or album) is out and still with the provider."""
+    """Return whether a track or album is out and the provider still has it."""
     today = svc.time[:10]
     if track["released"] > today:
         return False
@@ -196,28 +198,22 @@ def playable(svc: Service, words: Words, track: dict[str, Any]) -> bool:
 
 
 def find_album(svc: Service, words: Words, album_id: str) -> dict[str, Any]:
-    """Return an album's row, or refuse."""
+    """Return an album's row; fail if it does not exist."""
     albums = svc.db.rows("music_albums", f"{words.column}=?", album_id)
     if not albums:
-        svc.fail(
-            "ALBUM_NOT_FOUND",
-            f"There is no album {album_id!r}.",
-            f"Take an album_id from {words.search_albums}.",
-            album_id=album_id,
-        )
+        message = f"There is no album with the ID {album_id!r}."
+        hint = f"Use an album_id from {words.search_albums}."
+        svc.fail("ALBUM_NOT_FOUND", message, hint, album_id=album_id)
     return albums[0]
 
 
 def find_artist(svc: Service, words: Words, artist_id: str) -> dict[str, Any]:
-    """Return an artist's row, or refuse."""
+    """Return an artist's row; fail if it does not exist."""
     artists = svc.db.rows("music_artists", f"{words.column}=?", artist_id)
     if not artists:
-        svc.fail(
-            "ARTIST_NOT_FOUND",
-            f"There is no artist {artist_id!r}.",
-            f"Take an artist_id from {words.search_artists}.",
-            artist_id=artist_id,
-        )
+        message = f"There is no artist with the ID {artist_id!r}."
+        hint = f"Use an artist_id from {words.search_artists}."
+        svc.fail("ARTIST_NOT_FOUND", message, hint, artist_id=artist_id)
     return artists[0]
 
 
@@ -227,9 +223,9 @@ def album_tracks(svc: Service, words: Words, album: dict[str, Any]) -> list[dict
 
 
 def artist_tracks(svc: Service, words: Words, artist: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the playable tracks of an artist, guest parts included, most popular first.
+    """Return an artist's playable tracks, guest appearances included, most popular first.
 
-    Of one recording only the first release is among them.
+    Each recording appears once, as its first release.
     """
     rows = tracks(svc, words, "b.artist_id=?1 OR t.guest_id=?1", artist["id"])
     first_releases = [t for t in rows if t["version"] != "same"]
@@ -237,12 +233,12 @@ def artist_tracks(svc: Service, words: Words, artist: dict[str, Any]) -> list[di
 
 
 def by_popularity(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return tracks, most popular first."""
+    """Return tracks sorted by popularity, the most popular first."""
     return sorted(rows, key=lambda t: (-t["popularity"], t["key"]))
 
 
 def genre_tracks(svc: Service, words: Words, genres: Sequence[str]) -> list[dict[str, Any]]:
-    """Return playable first releases of some genres, most popular first."""
+    """Return the playable first releases in some genres, most popular first."""
     marks = ",".join("?" * len(genres))
     rows = tracks(svc, words, f"a.genre IN ({marks})", *genres)
     first_releases = [t for t in rows if t["version"] in (None, "cover")]
@@ -256,9 +252,9 @@ _SMALL_WORDS = re.compile(
 
 
 def search(svc: Service, table: str, query: str) -> list[dict[str, Any]]:
-    """Return catalogue rows that hold every word, best first.
+    """Return catalogue rows that match every word, best match first.
 
-    Small words count only while they leave something found.
+    If nothing matches, the search is repeated without articles, prepositions and the like.
     """
     rows = svc.db.search(table, query)
     if rows:
@@ -268,14 +264,14 @@ def search(svc: Service, table: str, query: str) -> list[dict[str, Any]]:
 
 
 def _search_carried(svc: Service, words: Words, table: str, query: str) -> list[dict[str, Any]]:
-    """Return the rows of a search that the provider carries."""
+    """Return the matching rows that the provider carries."""
     return [r for r in search(svc, table, query) if r[words.column] is not None]
 
 
 def search_tracks(svc: Service, words: Words, query: str) -> list[dict[str, Any]]:
-    """Return playable tracks whose title and artist hold every word.
+    """Return playable tracks whose title and artist match every word.
 
-    Exact titles come first, then it goes by popularity.
+    Exact titles come first, then the more popular tracks.
     """
     ids = [r[words.column] for r in _search_carried(svc, words, "music_tracks", query)]
     rows = [t for t in by_ids(svc, words, ids).values() if t["playable"]]
@@ -283,10 +279,10 @@ def search_tracks(svc: Service, words: Words, query: str) -> list[dict[str, Any]
 
 
 def search_albums(svc: Service, words: Words, query: str) -> list[dict[str, Any]]:
-    """Return rows of albums whose title and artist hold every word.
+    """Return the rows of albums whose title and artist match every word.
 
-    Exact titles come first, then those of better known artists. Albums that are announced are
-    among them, those that were withdrawn are not.
+    Exact titles come first, then albums by better-known artists. Announced albums are included,
+    withdrawn ones are not.
     """
     followers = {a["id"]: a["followers"] for a in svc.db.rows("music_artists")}
     today = svc.time[:10]
@@ -303,28 +299,28 @@ def search_albums(svc: Service, words: Words, query: str) -> list[dict[str, Any]
 
 
 def search_artists(svc: Service, words: Words, query: str) -> list[dict[str, Any]]:
-    """Return rows of artists whose name holds every word: exact names, then the better known."""
+    """Return artist rows whose name matches every word: exact names, then the best known."""
     rows = _search_carried(svc, words, "music_artists", query)
     return sorted(rows, key=lambda r: (not exact(query, r["name"]), -r["followers"], r["id"]))
 
 
 def exact(query: str, text: str) -> bool:
-    """Whether a query is the whole text, whatever its case and punctuation."""
+    """Return whether a query equals a text, ignoring case and punctuation."""
     return re.findall(r"\w+", query.casefold()) == re.findall(r"\w+", text.casefold())
 
 
-# -- what follows from a row ----------------------------------------------------------------------
+# -- computed from a row --------------------------------------------------------------------------
 def fame(followers: int) -> int:
     """Return an artist's popularity, 0 to 100."""
     return max(1, min(99, round(15 * math.log10(max(followers, 10))) - 5))
 
 
 def popularity(track: dict[str, Any]) -> int:
-    """Return a track's popularity, 0 to 100: its artist's, less when not the first release."""
+    """Return a track's popularity, 0 to 100, from its artist's; later versions have less."""
     return _popularity(track["followers"], track["key"], track["version"])
 
 
-# What part of a recording's popularity each version of it has; every other has _LATER_VERSION.
+# The share of a song's popularity that a version gets; all others get _LATER_VERSION.
 _VERSIONS: dict[str | None, float] = {None: 1.0, "cover": 0.8, "same": 0.7}
 _LATER_VERSION = 0.55
 
@@ -336,7 +332,7 @@ def _popularity(followers: int, key: str, version: str | None) -> int:
 
 
 def play_count(svc: Service, track: dict[str, Any]) -> int:
-    """Return how often a track was played by everybody until now; it grows from day to day."""
+    """Return how often everyone has played a track so far; it grows every day."""
     today = date.fromisoformat(svc.time[:10])
     counted_from = date.fromisoformat(max(track["released"], "2010-01-01"))
     days = max(0, (today - counted_from).days)
@@ -346,7 +342,7 @@ def play_count(svc: Service, track: dict[str, Any]) -> int:
 
 
 def isrc(track: dict[str, Any]) -> str:
-    """Return the recording's ISRC, the same with both providers and on every release of it."""
+    """Return a recording's ISRC, which both providers and all its releases share."""
     key = track["origin"] if track["version"] == "same" else track["key"]
     sizes = (20, 26, 100_000)
     # A draw is a number from -1 to 1.
@@ -358,7 +354,7 @@ def isrc(track: dict[str, Any]) -> str:
 
 
 def genres(row: dict[str, Any]) -> list[str]:
-    """Return the genres of an artist or track, main one first."""
+    """Return the genres of an artist or track, the main one first."""
     return [g for g in (row["genre"], row["also"]) if g]
 
 
@@ -369,12 +365,12 @@ def library(svc: Service, words: Words, kind: str) -> list[dict[str, Any]]:
 
 
 def has(svc: Service, words: Words, item_id: str) -> bool:
-    """Whether an item is in the library."""
+    """Return whether an item is in the library."""
     return svc.db.get(f"{words.tables}_library", item_id) is not None
 
 
 def keep(svc: Service, words: Words, kind: str, ids: Iterable[str]) -> tuple[list[str], list[str]]:
-    """Put items into the library; return those that were new and those that were there."""
+    """Add items to the library; return the new ones and those that were already there."""
     new = []
     old = []
     for item_id in dict.fromkeys(ids):
@@ -388,7 +384,7 @@ def keep(svc: Service, words: Words, kind: str, ids: Iterable[str]) -> tuple[lis
 
 
 def drop(svc: Service, words: Words, ids: Iterable[str]) -> tuple[list[str], list[str]]:
-    """Take items out of the library; return those that were there and those that were not."""
+    """Remove items from the library; return those that were there and those that were not."""
     there = []
     missing = []
     for item_id in dict.fromkeys(ids):

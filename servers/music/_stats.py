@@ -1,7 +1,4 @@
-"""What was heard, and what follows from it.
-
-Counts by track, artist, album and genre, and how alike two tastes are.
-"""
+"""Listening statistics: plays by track, artist, album and genre, and how similar two tastes are."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ from servers.music._player import Deck, playback
 
 
 def history(svc: Service, deck: Deck) -> list[dict[str, Any]]:
-    """Return what was heard, newest first, with what plays now.
+    """Return what was heard, newest first, including what is playing now.
 
     The rows are `{id, track_id, at, plays, ms}`.
     """
@@ -44,9 +41,9 @@ class Ranked(NamedTuple):
 
 
 class Heard:
-    """What was heard from a moment until another (ISO).
+    """What was heard between two moments (ISO).
 
-    `tracks` have `plays` and `ms_heard`, most heard first.
+    `tracks` are the tracks with `plays` and `ms_heard`, the most played first.
     """
 
     def __init__(
@@ -68,7 +65,7 @@ class Heard:
         self.ms = sum(t["ms_heard"] for t in self.tracks)
 
     def by(self, id_field: str, name_field: str) -> list[Ranked]:
-        """Return plays by a field of the tracks, most played first."""
+        """Return plays grouped by a field of the tracks, most played first."""
         plays: Counter[str] = Counter()
         names = {}
         for track in self.tracks:
@@ -79,7 +76,7 @@ class Heard:
 
     @property
     def genres(self) -> Counter[str]:
-        """Plays by genre; a second genre counts half."""
+        """Plays by genre, doubled, because a track's second genre counts half as much."""
         plays: Counter[str] = Counter()
         for track in self.tracks:
             for weight, genre in zip((2, 1), rules.genres(track), strict=False):
@@ -93,7 +90,7 @@ class Heard:
 
 
 def alike(one: Mapping[str, int], two: Mapping[str, int]) -> int:
-    """Return how alike two tastes (weights of genres) are, 0 to 100."""
+    """Return how similar two tastes (weights by genre) are, 0 to 100."""
     size = math.sqrt(sum(v * v for v in one.values()) * sum(v * v for v in two.values()))
     if not size:
         return 0

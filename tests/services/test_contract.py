@@ -1,4 +1,4 @@
-"""What every tool of every service keeps: names, schemas, annotations, its example, refusals."""
+"""The contract of every tool: names, schemas, annotations, its example, and how it refuses."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ WRONG = {
 }
 
 
-# -- what is published ----------------------------------------------------------------------------
+# -- publication ----------------------------------------------------------------------------------
 
 
 @every_service
 def test_a_service_says_who_it_is(cls: type[Service]) -> None:
     assert re.fullmatch(r"[a-z][a-z0-9_]{0,19}", cls.name) and SEPARATOR not in cls.name
     assert cls.title and cls.category and cls.domain and cls.__doc__
-    assert cls.tools, "a service without tools"
+    assert cls.tools, "a service needs tools"
     place = cls.__module__.split(".")[1:3]
     assert place == [cls.category, cls.name], "a service is found by the name of its file or folder"
     for code in vars(cls.codes).values():
@@ -66,7 +66,7 @@ def test_descriptions_tell_tools_apart(cls: type[Service]) -> None:
     for text in texts.values():
         sentences.update(s for s in re.split(r"(?<=[.!?])\s+", text) if len(s) > 60)
     repeated = [sentence for sentence, number in sentences.items() if number > 2]
-    assert not repeated, "a sentence in every description tells nothing"
+    assert not repeated, "a sentence in many descriptions does not tell tools apart"
 
 
 @every_service
@@ -88,7 +88,7 @@ def check_schema(node: dict[str, Any], where: str, top: bool = True) -> None:
     if "const" in node:
         raise AssertionError(f"{where}: a constant argument says nothing")
     if node["type"] == "object":
-        assert node["additionalProperties"] is False, f"{where} takes anything"
+        assert node["additionalProperties"] is False, f"{where} accepts additional properties"
         assert set(node.get("required", [])) <= set(node["properties"]), where
         for name, child in node["properties"].items():
             assert re.fullmatch(r"[a-zA-Z][a-zA-Z0-9_]*", name), f"{where}.{name}"
@@ -108,7 +108,7 @@ def test_annotations_agree(cls: type[Service]) -> None:
             assert name in services()[owner or cls.name].tools, f"{spec.name}: {step.tool}"
 
 
-# -- what the example does ------------------------------------------------------------------------
+# -- examples -------------------------------------------------------------------------------------
 
 
 @every_tool
@@ -124,7 +124,7 @@ async def test_the_example_succeeds_with_the_effect_declared_and_again_to_the_by
     assert not reply.is_error, reply.data
     assert isinstance(reply.data, dict) and json.loads(as_text(reply)) == reply.data
     if spec.effect == "write":
-        assert effects(session, mark), "an example of a write that writes nothing shows nothing"
+        assert effects(session, mark), "the example of a write should write something"
     else:
         assert not effects(session, mark)
     assert as_text(await example(again, cls, spec)) == as_text(reply)
@@ -169,15 +169,15 @@ async def test_another_process_answers_the_same() -> None:
     assert len(here) == 32
 
 
-# -- how it refuses -------------------------------------------------------------------------------
+# -- refusals -------------------------------------------------------------------------------------
 
 
 async def refusal(
     session: Session, cls: type[Service], spec: ToolSpec, args: Any
 ) -> dict[str, Any]:
-    """Make a call that must be refused for its arguments and change nothing; return the error.
+    """Make a call with bad arguments, which must be refused and change nothing; return the error.
 
-    It must have the provider's code for bad arguments.
+    The error must have the provider's code for bad arguments.
     """
     mark = session.world.last_change()
     reply = await session.call(cls.name, spec.name, args)

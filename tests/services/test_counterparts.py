@@ -1,6 +1,6 @@
-"""Counterparts do the same.
+"""Counterparts do the same thing.
 
-Both tools of a match are performed, and what the match promises is in their replies.
+All tools of a match are called, and their replies must have the fields that the match promises.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ every_match = pytest.mark.parametrize(
 
 
 def at(data: Any, path: str) -> list[Any]:
-    """Return what a path finds; `name[]` goes into every item of a list."""
+    """Return the values at a path, in which `name[]` means every item of a list."""
     values = [data]
     for part in path.split("."):
         name = part.removesuffix("[]")
@@ -40,7 +40,7 @@ def at(data: Any, path: str) -> list[Any]:
 @pytest.mark.anyio
 @every_match
 async def test_both_tools_do_what_the_match_says(category: str, match: Match) -> None:
-    whole = set()  # of the tools that do all of it: effect, whether something was written
+    whole = set()  # for tools that match fully: (effect, whether something was written)
     for name in match.tools:
         cls, spec = tool(name)
         session = new_session(cls.name)
@@ -59,9 +59,9 @@ async def test_both_tools_do_what_the_match_says(category: str, match: Match) ->
 def test_a_match_stays_within_reason(category: str, match: Match) -> None:
     categories = {tool(name)[0].category for name in match.tools}
     if categories != {category}:
-        assert match.partial, "tools of other categories match in part at most"
+        assert match.partial, "tools of other categories can only match in part"
     for name in match.tools:
-        assert match.fields(name), "a match without fields promises nothing"
+        assert match.fields(name), "a match must name fields"
 
 
 def test_no_pair_is_said_twice() -> None:
@@ -69,7 +69,9 @@ def test_no_pair_is_said_twice() -> None:
     for _, match in MATCHES:
         for one, other in itertools.combinations(match.tools, 2):
             pair = frozenset((one, other))
-            assert does.setdefault(pair, match.does) == match.does, f"{sorted(pair)} stands twice"
+            assert does.setdefault(pair, match.does) == match.does, (
+                f"{sorted(pair)} are in two matches"
+            )
 
 
 def test_every_provider_has_a_counterpart() -> None:

@@ -1,7 +1,7 @@
 """Whatever an agent sends, a service answers in its own words, and a refusal changes nothing.
 
-Arguments are drawn from each tool's published schema, mixed with real ids so that calls go deep,
-and then from outside of it.
+Arguments are drawn from each tool's published schema, mixed with real ids so that calls get far,
+and also from outside the schema.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def loop() -> Iterator[asyncio.AbstractEventLoop]:
 
 @functools.cache
 def known_values() -> dict[str, list[Any]]:
-    """Return the values that examples give to arguments, by name: real ids above all."""
+    """Return the values that examples use, mostly real ids, by the argument's name."""
     known: dict[str, list[Any]] = {"cursor": [page([1, 2], "items", 1, None)["next_cursor"]]}
     for _, spec in TOOLS:
         for args in (spec.example, *(step.args for step in spec.setup)):
@@ -96,7 +96,7 @@ def known_values() -> dict[str, list[Any]]:
 def fitting(node: dict[str, Any], name: str, real: dict[str, Any]) -> st.SearchStrategy[Any]:
     """Return values that fit a schema.
 
-    Three in four are ones that somebody really uses, so that most calls go deep.
+    Three in four are real values, so that most calls get past validation.
     """
     drawn = from_schema(node, name, real)
     values = [real[name]] * 8 if name in real else []
@@ -134,7 +134,7 @@ def from_schema(node: dict[str, Any], name: str, real: dict[str, Any]) -> st.Sea
     return in_cents | st.floats(low, high)
 
 
-@functools.lru_cache(4)  # of a thousand tools, each with a world
+@functools.lru_cache(4)  # few, because each of the thousand tools has a world
 def start(cls: type[Service], spec: ToolSpec) -> tuple[World, int, dict[str, Any]]:
     """Return the world after an example's set-up, its moment, and the example's arguments.
 
@@ -146,7 +146,7 @@ def start(cls: type[Service], spec: ToolSpec) -> tuple[World, int, dict[str, Any
 
 
 def call(loop: asyncio.AbstractEventLoop, cls: type[Service], spec: ToolSpec, args: Any) -> Reply:
-    """Make one call in an episode of its own and check what holds of every answer."""
+    """Make one call in an episode of its own and check what must hold for every reply."""
     world, now, _ = start(cls, spec)
     session = Session([cls.name], world.share(), Control(now, seed=1))
     mark = world.last_change()

@@ -1,6 +1,6 @@
-"""Every id that a reply shows can be looked up in its service.
+"""Every id in a reply can be looked up in its service.
 
-A reading tool takes it, or a list shows what it names.
+Either a reading tool accepts it, or a list shows what it refers to.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from tests.support import IDS, TOOLS, new_session, prepared
 
 pytestmark = pytest.mark.anyio
 OF_EACH = 2
-"""How many ids of one field are tried in a reply; items of a list are alike."""
-BESIDE = 4
-"""How many other ids of one field in the reply are tried to find what an id names."""
+"""How many ids of one field are tried per reply, as items of a list are alike."""
+OTHERS = 4
+"""How many other ids of one field in the reply are tried to find what an id refers to."""
 OFFERS = {"fare_id", "snapshot_id"}
-"""Ids of the providers' own that name no thing.
+"""Ids that the real providers have too and that cannot be looked up.
 
-They say what a fare was, and what a playlist was, at a moment.
+They capture a fare or the state of a playlist at a moment.
 """
 
 
 class Shown(NamedTuple):
-    """An id in a reply; `first` says whether it is the first field of what shows it."""
+    """An id in a reply; `first` says whether it is the first field of its object."""
 
     field: str
     value: str
@@ -35,7 +35,7 @@ class Shown(NamedTuple):
 
 
 def shown(data: Any) -> Iterator[Shown]:
-    """Yield all ids that a reply shows."""
+    """Yield all ids in a reply."""
     if isinstance(data, list):
         for item in data:
             yield from shown(item)
@@ -50,7 +50,7 @@ def shown(data: Any) -> Iterator[Shown]:
 
 
 def takes(cls: type[Service]) -> Iterator[tuple[ToolSpec, str]]:
-    """Yield reading tools with each argument of theirs that is an id or a list of ids."""
+    """Yield reading tools with each of their arguments that takes an id or a list of ids."""
     for spec in cls.tools.values():
         for name in spec.schema["properties"] if spec.effect == "read" else ():
             if name.endswith(("_id", "_ids")):
@@ -58,11 +58,11 @@ def takes(cls: type[Service]) -> Iterator[tuple[ToolSpec, str]]:
 
 
 async def can_be_looked_up(
-    session: Session, cls: type[Service], field: str, value: str, beside: dict[str, list[str]]
+    session: Session, cls: type[Service], field: str, value: str, others: dict[str, list[str]]
 ) -> bool:
-    """Whether some reading tool takes an id and finds what it names, or shows it first.
+    """Return whether a reading tool accepts an id, or shows an object that begins with it.
 
-    `beside` are other ids of the same reply: a variant is found through its product.
+    `others` holds other ids of the same reply: a variant is found through its product.
     """
     for spec, name in sorted(takes(cls), key=lambda t: not field.endswith(t[1].removesuffix("s"))):
         args = {n: v for n, v in spec.example.items() if "${" not in str(v)}
@@ -70,38 +70,38 @@ async def can_be_looked_up(
         for tried in (args | {name: given}, {name: given}):
             if not (await session.call(cls.name, spec.name, tried)).is_error:
                 return True
-    async for known in everything(session, cls, beside):
+    async for known in everything(session, cls, others):
         if known == value:
             return True
     return False
 
 
 async def everything(
-    session: Session, cls: type[Service], beside: dict[str, list[str]]
+    session: Session, cls: type[Service], others: dict[str, list[str]]
 ) -> AsyncIterator[str]:
-    """Yield the ids that come first in what reading tools show.
+    """Yield the ids with which objects in the replies of reading tools begin.
 
-    They are called with the arguments of their examples, and with ids from `beside`.
+    The tools are called with arguments from their examples, and with ids from `others`.
     """
     for spec in cls.tools.values():
         if spec.effect == "read" and "${" not in str(spec.example):
-            for args in attempts(spec, beside):
+            for args in argument_sets(spec, others):
                 reply = await session.call(cls.name, spec.name, args)
                 for entry in shown(reply.data):
                     if entry.first:
                         yield entry.value
 
 
-def attempts(spec: ToolSpec, beside: dict[str, list[str]]) -> Iterator[dict[str, Any]]:
-    """Yield the arguments with which a reading tool is tried."""
+def argument_sets(spec: ToolSpec, others: dict[str, list[str]]) -> Iterator[dict[str, Any]]:
+    """Yield the sets of arguments with which a reading tool is tried."""
     properties = spec.schema["properties"]
     required = spec.schema.get("required", [])
     args = {n: v for n, v in spec.example.items() if n in required}
     args |= {n: 100 for n in ("limit", "max_results") if n in properties}
     yield args
-    for name, values in beside.items():
+    for name, values in others.items():
         if name in properties:
-            for value in values[:BESIDE]:
+            for value in values[:OTHERS]:
                 yield args | {name: value}
 
 
@@ -111,17 +111,17 @@ async def test_what_a_reply_names_can_be_looked_up(cls: type[Service], spec: Too
     args = await prepared(session, cls, spec)
     reply = await session.call(cls.name, spec.name, args)
     gone: set[str] = set()
-    if spec.effect == "write":  # what was given may be removed by now
+    if spec.effect == "write":  # what was passed may have been removed
         gone = {v for v in args.values() if isinstance(v, str)}
     tried: dict[str, list[str]] = {}
-    beside: dict[str, list[str]] = {}
+    others: dict[str, list[str]] = {}
     for entry in (*shown(args), *shown(reply.data)):
-        beside.setdefault(entry.field, []).append(entry.value)
+        others.setdefault(entry.field, []).append(entry.value)
     for field, value, _ in shown(reply.data):
         known = tried.setdefault(field, [])
         if value in known or value in gone or field in OFFERS or len(known) >= OF_EACH:
             continue
         known.append(value)
-        there = await can_be_looked_up(session, cls, field, value, beside)
+        there = await can_be_looked_up(session, cls, field, value, others)
         assert there, f"{field} {value} cannot be looked up"
     assert not session.bugs, session.bugs[0]

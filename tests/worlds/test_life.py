@@ -1,6 +1,6 @@
-"""What happened in a person's life, and what is planned, is shown by every service that it touches.
+"""Every service shows what happened in a person's life, and what is planned.
 
-They agree on its day and figures.
+All that it touches agree on its date and figures.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def listed(value: Any) -> list[Any]:
 
 
 def tellings(happening: Row, aspect: str) -> list[Row]:
-    """Return what a happening says of an aspect, once for each service."""
+    """Return what a happening says about an aspect, once for each service."""
     seeds = happening.get(aspect + "s") or listed(happening.get(aspect) or [])
     rows = []
     for seed in seeds:
@@ -41,7 +41,7 @@ def tellings(happening: Row, aspect: str) -> list[Row]:
 
 
 def differing(**pairs: tuple[Any, Any]) -> list[str]:
-    """Return what is not as it was told, as `name: shown, told`."""
+    """Return the values that differ from what life tells, as `name: shown, told`."""
     return [
         f"{name}: {shown!r}, told {told!r}"
         for name, (shown, told) in pairs.items()
@@ -50,7 +50,7 @@ def differing(**pairs: tuple[Any, Any]) -> list[str]:
 
 
 def nearest(rows: list[Row], **wanted: Any) -> tuple[Row | None, list[str]]:
-    """Return the row that has all that is wanted, else what there is instead."""
+    """Return the only row with all wanted values, or a description of what there is instead."""
     same = [_part(row, wanted) for row in rows]
     fitting = [row for row, values in zip(rows, same, strict=True) if values == wanted]
     if len(fitting) == 1:
@@ -62,7 +62,7 @@ def _part(row: Row, keys: Iterable[str]) -> Row:
     return {key: row[key] for key in keys}
 
 
-# -- each aspect: what contradicts it -------------------------------------------------------------
+# -- one function per aspect, which returns what contradicts it -----------------------------------
 
 
 async def event(walk: Walk, happening: Row, told: Row) -> list[str]:
@@ -70,14 +70,14 @@ async def event(walk: Walk, happening: Row, told: Row) -> list[str]:
     moved = told.get("moved_from")
     city = happening.get("city")
     if moved and told["on"] != calendars[0]:
-        return []  # holds the stale copy, which is looked for below
+        return []  # this calendar holds the stale copy, which is checked below
     at = walk.at_home(happening["at"], city)
     day: list[Row] = [
         e | {"at": walk.local(e["at"])} for e in await walk.between(told["on"], at[:10])
     ]
     rows = [r for r in day if r["at"] == at]
     row, wrong = nearest(rows, title=happening["title"])
-    if row is None:  # an occurrence of a series may go by the name of its series
+    if row is None:  # an occurrence may have the title of its series
         named = set(words(happening["title"]))
         series = [r for r in rows if named & set(words(r["title"]))]
         if len(series) != 1:
@@ -105,7 +105,7 @@ async def event(walk: Walk, happening: Row, told: Row) -> list[str]:
 
 
 async def stale_copy(walk: Walk, happening: Row, told: Row, calendar: str) -> list[str]:
-    """Look for the copy of an event that still has the time and place from before it was moved."""
+    """Look for the copy of an event that still has its time and place from before it was moved."""
     at = walk.at_home(told["moved_from"], happening.get("city"))
     titled = [e for e in await walk.between(calendar, at[:10]) if happening["title"] in e["title"]]
     copies = [e for e in titled if walk.local(e["at"]) == at]
@@ -161,7 +161,7 @@ async def order(walk: Walk, happening: Row, told: Row) -> list[str]:
 def card(walk: Walk, happening: Row, shown: str | None) -> str | None:
     """Return the last digits of the card that a happening was paid with.
 
-    Where it names none, what is shown is right.
+    If it names no card, whatever is shown is right.
     """
     by = happening.get("paid", {}).get("by")
     return walk.person["cards"][by]["last4"] if by in walk.person["cards"] else shown
@@ -314,9 +314,9 @@ async def paid(walk: Walk, happening: Row, told: Row) -> list[str]:
         return await between_people(walk, happening, told, at, amount)
     totals = [happening.get(aspect, {}).get("total", 0) for aspect in ("order", "buy", "stay")]
     if amount in map(cents, totals):
-        return []  # its order or booking shows it, which is looked at there
+        return []  # shown by its order or booking, and checked there
     if "stay" in happening and happening["what"] == "trip":
-        return []  # the part charged at booking, which is looked at there
+        return []  # the part charged at booking is checked there
     if "existing" in told:
         return await shared(walk, told, at, amount)
     sum_ = figure(told["amount"])
@@ -343,7 +343,7 @@ async def by_venmo_card(walk: Walk, happening: Row, at: str, amount: int) -> lis
 
 
 def topics(walk: Walk, happening: Row) -> set[str]:
-    """Return the long words of a happening's title, place and note, and of who was there."""
+    """Return the long words from a happening's title, place, note and people."""
     place = walk.places.get(happening.get("place", ""), {}).get("name", "")
     people = " ".join(walk.person["people"][p]["name"] for p in happening.get("with", []))
     text = f"{happening['title']} {place} {happening['paid'].get('note', '')} {people}"
@@ -370,7 +370,7 @@ async def between_people(walk: Walk, happening: Row, told: Row, at: str, amount:
 
 
 async def shared(walk: Walk, told: Row, at: str, amount: int) -> list[str]:
-    """Look for the request by which a bill was shared, on its day or within two weeks."""
+    """Look for the requests by which a bill was split, within two weeks."""
     asked = [
         *await walk.all("venmo.list_requests"),
         *await walk.all("zelle.list_transfer_requests"),
@@ -392,7 +392,7 @@ def _days(walk: Walk, moment: str, at: str) -> int:
 
 
 class Listing(NamedTuple):
-    """Where a provider shows a kind of investment: its tool, and names of fields in its reply."""
+    """Where a provider lists a kind of investment: the tool, and fields of its items."""
 
     tool: str
     at: str

@@ -1,4 +1,4 @@
-"""Ten questions that Eleanor might ask, each answered from services that have to agree."""
+"""Ten questions that Eleanor might ask, each answered by services that have to agree."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ async def test_what_new_york_still_costs_when_we_leave_and_which_amsterdam_court
     assert street in told["body"] and street in shared["text"] and street not in other["address"]
     assert (
         other["booking_status"] == ours["booking_status"] == "confirmed"
-    )  # the wrong one still stands
+    )  # the wrong one has not been removed
     kept = await eleanor.mail(
         "personal", "Amsterdam Court Hotel", "Confirmed: Amsterdam Court Hotel"
     )
@@ -156,22 +156,16 @@ async def test_which_telescope_theo_gets_what_it_cost_and_what_came_back_for_the
     assert {cards[o["payment_method_id"]] for o in (toy, real)} == {
         eleanor.person["cards"]["amex"]["last4"]
     }
-    playlist = await eleanor.one(
-        "spotify.get_user_playlists", lambda p: p["name"] == "Theo is twelve"
-    )
+    playlist = await eleanor.playlist("Theo is twelve")
     assert [c["display_name"] for c in playlist["collaborators"]] == ["Maddie Whitfield"]
 
 
 async def test_what_my_birthday_dinner_cost_and_how_much_marcus_still_owes_me(
     eleanor: Walk,
 ) -> None:
-    dinner, copy = [
-        await eleanor.event(c, t)
-        for c, t in (
-            ("google_calendar", "My birthday dinner, Bella Oglethorpe"),
-            ("outlook_calendar", "My birthday dinner, Bella Oglethorpe (copied)"),
-        )
-    ]
+    title = "My birthday dinner, Bella Oglethorpe"
+    dinner = await eleanor.event("google_calendar", title)
+    copy = await eleanor.event("outlook_calendar", f"{title} (copied)")
     assert eleanor.local(dinner["at"]) == "2026-04-19T18:00"
     assert eleanor.local(copy["at"]) == "2026-04-18T18:00"
     receipt = await eleanor.mail("personal", "Bella Oglethorpe dinner six", "Your evening with us")
@@ -227,14 +221,9 @@ async def test_what_the_friends_owed_me_for_the_tables_and_what_the_book_sale_br
     order = await eleanor.whole("amazon", lambda o: o["total"] == 20997)
     back = await eleanor.one("amazon.list_returns", lambda r: r["order_id"] == order["order_id"])
     owed = await eleanor.mail("work", "tables Friends owe", "The folding tables")
-    assert [
-        f"{c / 100:.2f}" in owed["body"]
-        for c in (
-            order["pricing"]["total"],
-            back["refund_amount"],
-            order["pricing"]["total"] - back["refund_amount"],
-        )
-    ] == [True] * 3
+    total = order["pricing"]["total"]
+    for amount in (total, back["refund_amount"], total - back["refund_amount"]):
+        assert f"{amount / 100:.2f}" in owed["body"]
     assert back["refund_amount"] == order["pricing"]["refunded"]
     assert back["requested_at"] < owed["created_at"]
     signed = (await eleanor.letters("work", "Signed 139.98 1172", "janelle_brooks"))[0]
@@ -306,7 +295,7 @@ async def test_whether_the_roof_may_be_paid_where_the_money_is_and_which_price_h
     )
     warnings = [r["text"] for r in reviews if r["rating"] == 1]
     assert any("Ask for a licence number" in text for text in warnings)
-    assert roofer["rating"] > 4  # twelve praises in August outshine the warning
+    assert roofer["rating"] > 4  # twelve glowing reviews in August outweigh the warning
     lionel = await eleanor.payments_with("venmo", "Lionel Price")
     asked = [r for r in lionel if r.get("direction") == "outgoing"]
     assert {cents(r["amount"]) for r in asked if r["status"] == "pending"} == {2100}
@@ -443,7 +432,7 @@ async def test_what_came_wrong_where_we_ate_instead_of_the_captain_and_who_says_
     )
     shown = await eleanor.my_review("google_map_review", "Captain Teal's")
     assert closed["is_closed"]
-    assert shown["place"]["business_status"] == "OPERATIONAL"  # the map has not noticed
+    assert shown["place"]["business_status"] == "OPERATIONAL"  # the map has not noticed yet
     assert shown["rating"] == 3
     assert shown["text"].startswith("Closed.")
     assert shown["day"] == "2026-07-09"

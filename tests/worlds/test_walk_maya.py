@@ -1,4 +1,4 @@
-"""Ten questions that Maya might ask, each answered from services that have to agree."""
+"""Ten questions that Maya might ask, each answered by services that have to agree."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ async def test_what_the_dinner_at_rosas_cost_who_came_how_we_got_there_and_what_
     assert "Order the mole" in reviews[0]["text"] and "3729 SE Division Street" in event["where"]
     assert {r["place"]["phone"] for r in reviews} == {"+1-503-555-0113"}
 
-    # the table of the 14th was at the other Rosa's, which closed; a copy of it still stands
+    # the table on the 14th was at the other Rosa's, which closed; a stale copy of it remains
     copy = await maya.event("outlook_calendar", "Dinner at Rosa's (copied)")
     booked = await maya.mail("personal", "Rosas Cantina", "Your table on 14 February")
     assert maya.local(copy["at"]) == "2026-02-14T19:00" and "14 February at 19:00" in booked["body"]
@@ -75,7 +75,7 @@ async def test_where_i_sleep_and_work_in_chicago_what_it_costs_how_i_travel_and_
     assert saved["name"] == stay["hotel"]["hotel_name"]
     assert stay["hotel"]["address"] in saved["formatted_address"]
 
-    # its namesake was cancelled free of charge, as the mail says
+    # the booking with the same name was cancelled free of charge, as the mail says
     other = await maya.whole(
         "booking",
         lambda b: b["property_name"] == "Wabash Hotel" and b["check_in_date"] == "2026-03-18",
@@ -182,9 +182,7 @@ async def test_when_toms_birthday_dinner_is_where_i_sleep_how_i_get_there_and_wh
     assert "150.00, paid by Amex ending in 1009" in voucher["body"]
     assert "I give 75 and you give 75" in half["body"]
     assert "bread course, 150" in page["text"]
-    playlist = await maya.one(
-        "spotify.get_user_playlists", lambda p: p["name"] == "Tom thirty-eight"
-    )
+    playlist = await maya.playlist("Tom thirty-eight")
     assert playlist["track_count"] > 0
 
 
@@ -221,22 +219,10 @@ async def test_what_jordans_party_cost_what_was_missing_and_how_much_came_back(m
     assert cents(book["amount"]) == 2195 and maya.day(book["at"]) == "2025-10-25"
     ride = await maya.ride("uber", "2025-10-25T22:20")
     assert ride["cancelled"] == 500 and ride["tip"] == 0
-    playlist = await maya.one(
-        "spotify.get_user_playlists", lambda p: p["name"] == "Jordan thirty-five"
-    )
+    playlist = await maya.playlist("Jordan thirty-five")
     friends = {c["display_name"] for c in playlist["collaborators"]}
     assert friends == {"Jordan Park", "Priya Nair"} and "priya.nair@gmail.com" in party["guests"]
-    heard = {
-        r["track_id"]
-        for r in await maya.all("spotify.get_recently_played")
-        if maya.day(r["played_at"]) == "2025-10-25"
-    }
-    assert heard & {
-        t["track_id"]
-        for t in await maya.all(
-            "spotify.fetch_playlist", "tracks", playlist_id=playlist["playlist_id"]
-        )
-    }
+    assert await maya.played_on(playlist, "2025-10-25")
 
 
 async def test_what_i_still_owe_for_the_cabin_when_we_may_come_and_what_i_bring(maya: Walk) -> None:
@@ -284,7 +270,7 @@ async def test_what_i_still_owe_for_the_cabin_when_we_may_come_and_what_i_bring(
         for thing in ("big pot", "plates", "coffee", "head torch")
     )
     assert "15:00" in page["text"]
-    assert page["updated_at"] < moved["created_at"]  # nobody has told the list
+    assert page["updated_at"] < moved["created_at"]  # nobody has updated the list
     food = await maya.whole("instacart", lambda o: o["total"] == 5835)
     assert maya.day(food["delivery_window"]["start"]) == "2026-03-26"
     assert food["status"] == "received"

@@ -1,6 +1,6 @@
 """A person's world as an agent sees it.
 
-The tools of all services in one session, lists read to their last page.
+All services share one session, and lists are read to their last page.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ SHOPS = {
     "booking": ("list_bookings", "get_booking"),
     "expedia": ("list_trips", "get_itinerary"),
 }
-"""Where something is ordered or booked: the tool that lists, and the one that tells all of one."""
+"""Where things are ordered or booked: the tool that lists them, and the one that shows details."""
 TIMES = {"google_calendar": ("start_time", "end_time"), "outlook_calendar": ("start", "end")}
-"""What the calendars call the start and the end of an event."""
+"""The calendars' names for the start and the end of an event."""
 
 
 def figure(amount: float) -> str:
@@ -68,7 +68,7 @@ def _ride(row: Row) -> Row:
 
 
 class Walk:
-    """One session over all services of a person; all that it returns was answered by a tool."""
+    """One session over all services of a person; everything it returns comes from a tool."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -79,10 +79,10 @@ class Walk:
         self.home = ZoneInfo(self.person["timezone"])
         self._lists: dict[str, list[Row]] = {}
 
-    # -- what should be there ---------------------------------------------------------------------
+    # -- what life says ---------------------------------------------------------------------------
     @property
     def life(self) -> list[Row]:
-        """What happened and was planned, for a test that goes over all of it."""
+        """What happened and what is planned, for tests that go over all of it."""
         return Builder(self.name, self.person).life
 
     @property
@@ -91,7 +91,7 @@ class Walk:
         return Builder(self.name, self.person).places
 
     def zone(self, city: str | None) -> ZoneInfo:
-        """Return the zone of a city, of the home where none is named."""
+        """Return a city's time zone, by default that of the person's home."""
         return self.zones.get(city or "", self.home)
 
     def moment(self, text: str, city: str | None = None) -> int:
@@ -99,27 +99,27 @@ class Walk:
         return int(datetime.fromisoformat(text).replace(tzinfo=self.zone(city)).timestamp())
 
     def at_home(self, text: str, city: str | None = None) -> str:
-        """Return a local time of a city as the clocks at home show it."""
+        """Convert a city's local time to the local time at home."""
         return self.local(iso(self.moment(text, city)))
 
     def local(self, text: str, city: str | None = None) -> str:
-        """Return a moment of a reply as `2026-03-14T09:00` on the clocks of a city."""
+        """Return a moment from a reply in a city's local time, as `2026-03-14T09:00`."""
         return datetime.fromtimestamp(parse_time(text), self.zone(city)).strftime("%Y-%m-%dT%H:%M")
 
     def day(self, text: str, city: str | None = None) -> str:
-        """Return the local day of a moment of a reply."""
+        """Return the local date of a moment from a reply."""
         return self.local(text, city)[:10]
 
     # -- tools ------------------------------------------------------------------------------------
     async def call_ok(self, tool: str, **args: Any) -> Row:
-        """Return what a tool, as `service.tool`, answers; an error fails the test."""
+        """Return the reply of a tool, given as `service.tool`; an error fails the test."""
         service, _, name = tool.partition(".")
         return await support.call_ok(self.session, service, name, **args)
 
     async def all(self, tool: str, of: str | None = None, **args: Any) -> list[Row]:
-        """Return the items of a list on all of its pages, read once.
+        """Return the items on all pages of a list, which is read only once.
 
-        `of` names the list where a reply holds several.
+        `of` names the list if a reply has several.
         """
         key = f"{tool}{sorted(args.items())}"
         if key not in self._lists:
@@ -151,33 +151,33 @@ class Walk:
         return fitting[0]
 
     async def whole(self, service: str, fits: Callable[[Row], Any]) -> Row:
-        """Return all that a shop or site tells of the only order or booking that fits.
+        """Return the details of the only order or booking that fits.
 
-        It must fit by its line in the list.
+        `fits` is given its line in the list.
         """
         listing, telling = SHOPS[service]
         line = await self.one(f"{service}.{listing}", fits)
         key = next(k for k in ("order_id", "booking_id") if k in line)
         return line | await self.call_ok(f"{service}.{telling}", **{key: line[key]})
 
-    # -- on the way -------------------------------------------------------------------------------
+    # -- rides and weather ------------------------------------------------------------------------
     async def rides(self, service: str, city: str | None = None) -> list[Row]:
         """Return rides as {from, to, at, fare, tip, kind, cancelled}.
 
-        Times are on the clocks of a city; `cancelled` is the fee or None.
+        Times are local to a city; `cancelled` is the fee or None.
         """
         listing = {"uber": "uber.list_rides", "lyft": "lyft.list_trip_history"}[service]
         rides = [_ride(row) for row in await self.all(listing)]
         return [ride | {"at": self.local(ride["at"], city)} for ride in rides]
 
     async def ride(self, service: str, at: str, city: str | None = None) -> Row:
-        """Return the only ride asked for, or planned, at a local time."""
+        """Return the only ride requested or scheduled at a local time."""
         rides = [r for r in await self.rides(service, city) if r["at"] == at]
         assert len(rides) == 1, (service, at, rides)
         return rides[0]
 
     async def skies(self, place: str, day: str) -> set[str]:
-        """Return what both weather services say of a day: what it was, or what is forecast."""
+        """Return what both weather services say about a day, in the past or the future."""
         if day < self.local(iso(self.start))[:10]:
             past = [
                 await self.call_ok(tool, location=place, date=day)
@@ -191,24 +191,24 @@ class Walk:
 
     # -- calendars --------------------------------------------------------------------------------
     async def events(self, service: str, title: str) -> list[Row]:
-        """Return events with a title, a series once.
+        """Return the events with a title; a series appears once.
 
-        They are {title, at, end, where, room, note, guests, made}.
+        An event is {title, at, end, where, room, note, guests, made}.
         """
         tools = {"google_calendar": "search_events", "outlook_calendar": "find_events"}
         rows = await self.all(f"{service}.{tools[service]}", query=title)
         return [self._event(r, *TIMES[service]) for r in rows if r["title"] == title]
 
     async def event(self, service: str, title: str) -> Row:
-        """Return the only event of a title."""
+        """Return the only event with a title."""
         events = await self.events(service, title)
         assert len(events) == 1, (service, title, events)
         return events[0]
 
     async def between(self, service: str, day: str, city: str | None = None) -> list[Row]:
-        """Return what begins at an hour of a local day in a calendar.
+        """Return the events that begin on a local day in a calendar.
 
-        What takes whole days is left out.
+        All-day events are left out.
         """
         after = date.fromisoformat(day) + timedelta(days=1)
         start = iso(self.moment(f"{day}T00:00", city))
@@ -235,17 +235,17 @@ class Walk:
 
     # -- money ------------------------------------------------------------------------------------
     async def payments(self, service: str) -> list[Row]:
-        """Return what was sent, received or asked through Venmo or Zelle."""
+        """Return what was sent, received or requested through Venmo or Zelle."""
         asked = "venmo.list_requests" if service == "venmo" else "zelle.list_transfer_requests"
         moved = "venmo.list_transactions" if service == "venmo" else "zelle.list_transfers"
         return [r for r in [*await self.all(moved), *await self.all(asked)] if r["contact"]]
 
     async def payments_with(self, service: str, name: str) -> list[Row]:
-        """Return what was sent to, received from or asked of somebody, by display name."""
+        """Return payments to and from someone, and requests, by their display name."""
         return [r for r in await self.payments(service) if r["contact"]["name"] == name]
 
     async def shares(self, total: int, note: str) -> list[Row]:
-        """Return the requests by which a bill of so many cents was shared on Venmo."""
+        """Return the requests by which a bill, in cents, was split on Venmo."""
         requests = await self.all("venmo.list_requests")
         asked = [r for r in requests if r["note"] == note]
         asked = [r for r in asked if r["group_payment_id"]]
@@ -268,21 +268,21 @@ class Walk:
         raise AssertionError(f"no mailbox {email}")
 
     async def mails(self, account: str, words: str) -> list[Row]:
-        """Return mails that hold all words, whole; `account` is a key of the person's addresses."""
+        """Return the full mails that match all words; `account` is a key of the person's emails."""
         service = await self.mailbox(self.person["emails"][account])
         searching, telling = {
             "gmail": ("gmail.search_emails", "gmail.get_email"),
             "outlook": ("outlook.query_mail_items", "outlook.get_mail_item"),
         }[service]
-        # Lists of a mail service are of the mailbox that was signed in to when they were read.
+        # What was read before may have come from another mailbox of the same service.
         self._lists = {k: v for k, v in self._lists.items() if not k.startswith(service)}
         rows = await self.all(searching, query=words)
         return [await self.call_ok(telling, email_id=row["email_id"]) for row in rows]
 
     async def letters(self, account: str, words: str, sender: str) -> list[Row]:
-        """Return what a person (by key) or an address wrote with all these words, oldest first.
+        """Return the mails from a sender that match all words, oldest first; there must be one.
 
-        There is at least one.
+        The sender is the key of a person, or an address.
         """
         address = sender
         if sender in self.person["people"]:
@@ -292,16 +292,16 @@ class Walk:
         return sorted(mails, key=lambda m: m["created_at"])
 
     async def mail_from(self, account: str, words: str, sender: str) -> Row:
-        """Return the first mail from an address, in the order of a search for all these words."""
+        """Return the first mail from an address in a search for all words."""
         return next(m for m in await self.mails(account, words) if m["from"] == sender)
 
     async def letter(self, account: str, words: str, sender: str, text: str) -> Row:
-        """Return the first of those letters that has a text in its body."""
+        """Return the oldest mail from a sender that matches all words and contains a text."""
         letters = await self.letters(account, words, sender)
         return next(m for m in letters if text in m["body"])
 
     async def mail(self, account: str, words: str, subject: str) -> Row:
-        """Return the only mail of a subject among those that hold all words."""
+        """Return the only mail with a subject among those that match all words."""
         mails = await self.mails(account, words)
         fitting = [m for m in mails if m["subject"] == subject]
         assert len(fitting) == 1, (account, words, [m["subject"] for m in mails])
@@ -309,9 +309,9 @@ class Walk:
 
     # -- reviews ----------------------------------------------------------------------------------
     async def my_review(self, service: str, name: str) -> Row:
-        """Return the only review that the person wrote of a place as {rating, text, day, place}.
+        """Return the person's only review of a place as {rating, text, day, place}.
 
-        `place` is what the site tells of the place.
+        `place` holds the site's details of the place.
         """
         if service == "google_map_review":
             listing = "get_my_reviews"
@@ -332,9 +332,23 @@ class Walk:
             "place": place,
         }
 
+    # -- music ------------------------------------------------------------------------------------
+    async def playlist(self, name: str) -> Row:
+        """Return the only Spotify playlist with a name."""
+        return await self.one("spotify.get_user_playlists", lambda p: p["name"] == name)
+
+    async def played_on(self, playlist: Row, day: str) -> set[str]:
+        """Return the track_ids of a Spotify playlist that were played on a local day."""
+        plays = await self.all("spotify.get_recently_played")
+        heard = {p["track_id"] for p in plays if self.day(p["played_at"]) == day}
+        tracks = await self.all(
+            "spotify.fetch_playlist", "tracks", playlist_id=playlist["playlist_id"]
+        )
+        return heard & {t["track_id"] for t in tracks}
+
     # -- texts ------------------------------------------------------------------------------------
     async def page(self, service: str, title: str) -> Row:
-        """Return the only page of a title as {text, at}, wherever it is kept."""
+        """Return the only page with a title, in any workspace, with its content as `text`."""
         if service == "confluence":
             rows = await self.all("confluence.search_content", query=title)
             pages = [r for r in rows if r["title"] == title]

@@ -1,4 +1,4 @@
-"""Apple Music's tables, its words, and the JSON of songs, albums, playlists and playback."""
+"""Apple Music's tables, argument types, and the JSON of songs, playlists and playback."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TABLES = {
     ),
     "apple_music_settings": Table("id:str spatial:bool"),
     "apple_music_library": rules.LIBRARY,
-    # `curator` null: the user.
+    # `curator` is null for the user's own playlists.
     "apple_music_playlists": Table(
         "id:str name:str description:str curator:str? public:bool created_at:str"
     ),
@@ -29,7 +29,7 @@ TABLES = {
         "id:str playlist_id:str track_id:str place:int added_at:str", index=("playlist_id",)
     ),
     "apple_music_ratings": Table("track_id:str rating:str at:str"),
-    # `sing`: vocal level (percent) while the song plays in which sing mode was started.
+    # `sing` is the vocal level (percent) while the song in `sing_track` plays.
     "apple_music_player": Table(player.PLAYER + "station_id:str? sing:int? sing_track:str?"),
     "apple_music_queue": player.QUEUE,
     "apple_music_plays": player.PLAYS,
@@ -49,7 +49,7 @@ WORDS = rules.Words(
 REPEAT = {"off": "off", "one": "one", "all": "all"}
 Rating = Literal["love", "dislike", "none"]
 Year = Annotated[
-    int, Field(ge=2015, le=2100, description="Calendar year; the present one when left out.")
+    int, Field(ge=2015, le=2100, description="Calendar year. Default: the current year.")
 ]
 
 
@@ -59,29 +59,30 @@ def account(svc: Service) -> dict[str, Any]:
 
 
 def ends(svc: Service) -> int | None:
-    """Return when (epoch seconds) the subscription or trial ends, None when it renews."""
+    """Return when the subscription or trial ends (epoch seconds), or None if it renews."""
     until = account(svc)["until"]
     return None if until is None else parse_time(until)
 
 
 def subscribed(svc: Service) -> bool:
-    """Whether the subscription or trial still runs."""
+    """Return whether the subscription or trial is still active."""
     until = ends(svc)
     return until is None or svc.now < until
 
 
 def need_subscription(svc: Service) -> None:
-    """Refuse once the subscription has ended."""
+    """Fail once the subscription has ended."""
     if not subscribed(svc):
-        message = f"The subscription ended at {account(svc)['until']}."
+        message = f"Your subscription ended at {account(svc)['until']}."
         hint = (
-            "Library and playlists can still be read; renewing the subscription is up to the user."
+            "You can still view the library and playlists. "
+            "Only the user can renew the subscription."
         )
         svc.fail("SUBSCRIPTION_REQUIRED", message, hint)
 
 
 def lengths(svc: Service, ids: Sequence[str]) -> dict[str, int]:
-    """Return the milliseconds of songs by id."""
+    """Return durations of songs in milliseconds, by id."""
     marks = ",".join("?" * len(ids))
     query = f"SELECT apple_id, ms FROM music_tracks WHERE apple_id IN ({marks})"
     return {track_id: max(1, ms) for track_id, ms in svc.db.sql(query, *ids)}
@@ -92,14 +93,14 @@ DECK = player.Deck("apple_music", "apq", "aph", lengths, HOW_TO_START, ends)
 
 
 def content_rating(track: dict[str, Any]) -> str | None:
-    """Return explicit, clean (a version without what makes another explicit) or None."""
+    """Return explicit, clean (an edited version of an explicit song) or None."""
     if track["explicit"]:
         return "explicit"
     return "clean" if track["version"] == "clean" else None
 
 
 def song_json(svc: Service, track: dict[str, Any]) -> dict[str, Any]:
-    """Return a song for the agent."""
+    """Return a song as replies show it."""
     rating = svc.db.get("apple_music_ratings", track["id"])
     return {
         "track_id": track["id"],
@@ -122,7 +123,7 @@ def song_json(svc: Service, track: dict[str, Any]) -> dict[str, Any]:
 
 
 def formats(track: dict[str, Any]) -> list[str]:
-    """Return the formats of a recording: what its age and label allow."""
+    """Return a recording's audio formats, which depend on its age and album."""
     names = ["aac-256", "lossless"]
     if share("hires", track["album_key"]) < 0.35:
         names.append("hi-res-lossless")
@@ -132,11 +133,13 @@ def formats(track: dict[str, Any]) -> list[str]:
 
 
 def find_playlist(svc: Service, playlist_id: str) -> dict[str, Any]:
-    """Return a playlist, or refuse."""
+    """Return a playlist; fail if it does not exist."""
     row = svc.db.get("apple_music_playlists", playlist_id)
     if row is None:
-        message = f"There is no playlist {playlist_id!r}."
-        hint = "See get_library_playlists; Apple Music's own are in get_editorial_content."
+        message = f"There is no playlist with the ID {playlist_id!r}."
+        hint = (
+            "get_library_playlists lists your playlists, get_editorial_content Apple Music's own."
+        )
         svc.fail("PLAYLIST_NOT_FOUND", message, hint, playlist_id=playlist_id)
     return row
 
@@ -147,7 +150,7 @@ def entries(svc: Service, playlist_id: str) -> list[dict[str, Any]]:
 
 
 def playlist_json(svc: Service, playlist: dict[str, Any]) -> dict[str, Any]:
-    """Return a playlist for the agent, without its songs."""
+    """Return a playlist as replies show it, without its songs."""
     own = playlist["curator"] is None
     query = "SELECT count(*) FROM apple_music_entries WHERE playlist_id=?"
     count = svc.db.sql(query, playlist["id"])[0][0]
@@ -165,7 +168,7 @@ def playlist_json(svc: Service, playlist: dict[str, Any]) -> dict[str, Any]:
 
 
 def state_json(svc: Service, state: player.Playback) -> dict[str, Any]:
-    """Return what plays."""
+    """Return the playback state as replies show it."""
     row = svc.db.rows("apple_music_player", limit=1)[0]
     known = rules.by_ids(svc, WORDS, [state.current]) if state.current else {}
     song = song_json(svc, known[state.current]) if state.current in known else None

@@ -1,4 +1,4 @@
-"""Apple Music's catalogue, and what its editors write."""
+"""Apple Music's catalogue and its editors' picks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Type = Literal["tracks", "albums", "artists"]
 
 
 class Catalog(Service):
-    """Songs, albums, artists, editors' picks."""
+    """Songs, albums, artists and editors' picks."""
 
     @reads(example={"query": "stay past midnight", "types": ["tracks"]})
     def search_catalog(
@@ -34,18 +34,21 @@ class Catalog(Service):
             Field(
                 min_length=1,
                 max_length=3,
-                description="What to look for; everything when left out.",
+                description="What to search for. Default: everything.",
             ),
         ]
         | None = None,
         limit: Limit = 10,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Find songs, albums and artists by words, the best first. `totals` counts them; page on with one type at a time."""
+        """Search songs, albums and artists, best matches first.
+
+        `totals` counts the matches of each type. Only a search for a single type has further pages.
+        """
         wanted = types or ["tracks", "albums", "artists"]
         if cursor is not None and len(wanted) > 1:
-            hint = "Search again with one of types, then page on."
-            self.fail("PARAMETER_ERROR", "A cursor belongs to one type.", hint)
+            hint = "Search again with a single type, then pass its next_cursor."
+            self.fail("PARAMETER_ERROR", "A cursor only works with a single type.", hint)
         searches = {
             "tracks": rules.search_tracks,
             "albums": rules.search_albums,
@@ -70,14 +73,20 @@ class Catalog(Service):
 
     @reads(example={"track_id": seeded("apt", "ruby-after-dark-1")})
     def get_catalog_track(self, track_id: TrackId) -> dict[str, Any]:
-        """Return one song: artist, album, length, content rating (explicit, clean or null), ISRC, your rating."""
+        """Return a song: artist, album, length, ISRC, content rating and your own rating.
+
+        `content_rating` is explicit, clean or null.
+        """
         return song_json(self, rules.find_track(self, WORDS, track_id))
 
     @reads(example={"album_id": seeded("apal", "low-tide-deluxe")})
     def get_catalog_album(
         self, album_id: AlbumId, limit: Limit = 50, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return an album with its songs in order. One with `is_prerelease` has been announced only."""
+        """Return an album with its songs in order.
+
+        If `is_prerelease` is true, it has been announced but not released.
+        """
         album = rules.find_album(self, WORDS, album_id)
         songs = rules.album_tracks(self, WORDS, album)
         return self._album(album) | self._songs(songs, limit, cursor)
@@ -86,18 +95,14 @@ class Catalog(Service):
     def get_artist(
         self, artist_id: ArtistId, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return an artist with albums, the latest first, and a page of songs by popularity."""
+        """Return an artist with albums, newest first, and a page of songs, most popular first."""
         artist = rules.find_artist(self, WORDS, artist_id)
-        albums = self.db.rows(
-            "music_albums",
-            "artist_id=? AND apple_id IS NOT NULL",
-            artist["id"],
-            order="released DESC, id",
-        )
+        carried = "artist_id=? AND apple_id IS NOT NULL"
+        rows = self.db.rows("music_albums", carried, artist["id"], order="released DESC, id")
         songs = rules.artist_tracks(self, WORDS, artist)
         return {
             **self._artist(artist),
-            "albums": [self._album(a) for a in albums],
+            "albums": [self._album(row) for row in rows],
             **self._songs(songs, limit, cursor),
         }
 
@@ -105,7 +110,7 @@ class Catalog(Service):
     def get_artist_top_tracks(
         self, artist_id: ArtistId, limit: Limit = 5, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return an artist's most popular songs, guest parts included."""
+        """Return an artist's most popular songs, guest appearances included."""
         artist = rules.find_artist(self, WORDS, artist_id)
         songs = rules.artist_tracks(self, WORDS, artist)
         return {"artist_id": artist_id, **self._songs(songs, limit, cursor)}
@@ -114,21 +119,24 @@ class Catalog(Service):
     def get_editorial_content(
         self,
         content_id: Annotated[
-            str, Field(description="content_id of one item; all are listed when left out.")
+            str, Field(description="content_id of one item. Default: list all items.")
         ]
         | None = None,
         limit: Limit = 20,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Return editors' picks, the latest first: `type` says whether target_id is an album, artist, playlist or station."""
+        """Return the editors' picks, newest first.
+
+        `type` says whether target_id is an album, artist, playlist or station.
+        """
         rows = self.db.rows(
             "apple_music_editorial", "published<=?", self.time, order="published DESC, id"
         )
         if content_id is not None:
             rows = [r for r in rows if r["id"] == content_id]
             if not rows:
-                message = f"There is no editorial content {content_id!r}."
-                hint = "Leave content_id out for the list."
+                message = f"There is no editorial content with the ID {content_id!r}."
+                hint = "Leave out content_id to list all items."
                 self.fail("CONTENT_NOT_FOUND", message, hint, content_id=content_id)
         return page(rows, "content", limit, cursor, self._content)
 

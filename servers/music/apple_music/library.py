@@ -1,7 +1,4 @@
-"""The library.
-
-Songs, albums, when they came, what is loved, who is followed, what was played lately.
-"""
+"""The library: songs, albums, ratings, followed artists, and recent additions and plays."""
 
 from __future__ import annotations
 
@@ -33,11 +30,14 @@ ALBUMS = [seeded("apal", "satin-slippers")]
 
 
 class Library(Catalog):
-    """What the account keeps."""
+    """What the user has saved, rated and followed."""
 
     @reads()
     def get_user_profile(self) -> dict[str, Any]:
-        """Return the signed-in account: name, email, subscription, until when a trial runs (null: it renews), country."""
+        """Return the signed-in account: name, email, subscription and country.
+
+        `subscription_until` is when the subscription or trial ends; null means that it renews.
+        """
         mine = account(self)
         return {
             "user_id": mine["id"],
@@ -50,7 +50,7 @@ class Library(Catalog):
 
     @reads(example={"limit": 10})
     def get_library_tracks(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
-        """Return the songs of the library, the latest added first, with their number in all."""
+        """Return the songs in the library, the latest added first, and how many there are."""
         rows = rules.library(self, WORDS, "track")
         known = rules.by_ids(self, WORDS, [r["item_id"] for r in rows])
         rows = [r for r in rows if r["item_id"] in known]
@@ -63,7 +63,7 @@ class Library(Catalog):
 
     @writes(example={"track_ids": SONGS}, idempotent=True)
     def add_tracks_to_library(self, track_ids: TrackIds) -> dict[str, Any]:
-        """Add songs of the catalogue to the library."""
+        """Add songs from the catalogue to the library."""
         need_subscription(self)
         rules.find_tracks(self, WORDS, track_ids)
         new, there = rules.keep(self, WORDS, "track", track_ids)
@@ -79,7 +79,7 @@ class Library(Catalog):
         idempotent=True,
     )
     def remove_tracks_from_library(self, track_ids: TrackIds) -> dict[str, Any]:
-        """Remove songs from the library; playlists keep them."""
+        """Remove songs from the library. They stay in playlists."""
         rules.find_tracks(self, WORDS, track_ids)
         gone, missing = rules.drop(self, WORDS, track_ids)
         return {
@@ -90,7 +90,7 @@ class Library(Catalog):
 
     @reads(example={"limit": 10})
     def get_library_albums(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
-        """Return the albums of the library, the latest added first."""
+        """Return the albums in the library, the latest added first."""
         rows = rules.library(self, WORDS, "album")
 
         def shown(row: dict[str, Any]) -> dict[str, Any]:
@@ -101,7 +101,10 @@ class Library(Catalog):
 
     @writes(example={"album_ids": ALBUMS}, idempotent=True)
     def add_albums_to_library(self, album_ids: AlbumIds) -> dict[str, Any]:
-        """Add albums with all their songs to the library. `tracks_added` counts the songs that were not there yet."""
+        """Add albums and all their songs to the library.
+
+        `tracks_added` counts the songs that were not in the library before.
+        """
         need_subscription(self)
         albums = [rules.find_album(self, WORDS, a) for a in album_ids]
         new, there = rules.keep(self, WORDS, "album", album_ids)
@@ -136,7 +139,10 @@ class Library(Catalog):
 
     @reads(example={"limit": 10})
     def get_recently_added(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
-        """Return what came into the library last: songs, albums and playlists, each as item_id, item_type, name and added_at."""
+        """Return the songs, albums and playlists most recently added to the library.
+
+        Each item has item_id, item_type, name and added_at.
+        """
         rows = self.db.rows("apple_music_library", "kind IN ('track','album','playlist')")
         items = [
             {"item_id": r["item_id"], "item_type": r["kind"], "added_at": r["added_at"]}
@@ -153,7 +159,7 @@ class Library(Catalog):
     def get_recently_played(
         self, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return songs lately heard for at least half a minute, the latest first."""
+        """Return recently played songs, the latest first; a play is at least half a minute."""
         rows = [r for r in history(self, DECK) if r["plays"]]
         known = rules.by_ids(self, WORDS, [r["track_id"] for r in rows])
 
@@ -173,10 +179,10 @@ class Library(Catalog):
         self,
         track_id: TrackId,
         rating: Annotated[
-            Rating, Field(description="love, dislike, or none to take a rating back.")
+            Rating, Field(description="love, dislike, or none to remove the rating.")
         ],
     ) -> dict[str, Any]:
-        """Rate a song. Returns the rating that it had before."""
+        """Rate a song. Returns its new and its previous rating."""
         rules.find_track(self, WORDS, track_id)
         row = self.db.get("apple_music_ratings", track_id)
         before = row["rating"] if row else "none"
@@ -197,7 +203,7 @@ class Library(Catalog):
 
     @reads()
     def get_loved_tracks(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
-        """Return the songs that you rated love, the latest first."""
+        """Return the songs that you rated love, the most recently rated first."""
         rows = self.db.rows("apple_music_ratings", "rating='love'", order="at DESC, rowid DESC")
         known = rules.by_ids(self, WORDS, [r["track_id"] for r in rows])
         rows = [r for r in rows if r["track_id"] in known]
@@ -224,7 +230,7 @@ class Library(Catalog):
         idempotent=True,
     )
     def unfollow_artist(self, artist_id: ArtistId) -> dict[str, Any]:
-        """Stop following an artist; `unfollowed` is false where you did not follow one."""
+        """Stop following an artist; `unfollowed` is false if you were not following them."""
         artist = rules.find_artist(self, WORDS, artist_id)
         gone, _ = rules.drop(self, WORDS, [artist["apple_id"]])
         return {
@@ -237,7 +243,7 @@ class Library(Catalog):
     def get_followed_artists(
         self, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return followed artists, the latest first."""
+        """Return the artists you follow, the most recently followed first."""
 
         def shown(row: dict[str, Any]) -> dict[str, Any]:
             return self._artist(rules.find_artist(self, WORDS, row["item_id"]))

@@ -1,4 +1,4 @@
-"""Lyrics, singing along, audio quality, and the look back on a year."""
+"""Lyrics, singing along, audio quality, and Replay: the year in review."""
 
 from __future__ import annotations
 
@@ -33,22 +33,22 @@ PLAYLIST_SIZE = 25
 
 
 class Listening(Service):
-    """What goes with a song, and what was heard in a year."""
+    """Extras of a song, and Replay."""
 
     @reads(example={"track_id": SONG, "synced": True})
     def get_lyrics(
         self,
         track_id: TrackId,
         synced: Annotated[
-            bool, Field(description="true: each line with the moment at which it is sung.")
+            bool, Field(description="true returns each line with the time at which it is sung.")
         ] = False,
     ) -> dict[str, Any]:
-        """Return a song's lyrics: one text, or when synced a list of {start_ms, text}."""
+        """Return a song's lyrics: one text or, if synced, a list of {start_ms, text}."""
         song = rules.find_track(self, WORDS, track_id)
         lines = words.lyrics(song)
         if not lines:
             message = f"{song['title']!r} has no lyrics."
-            hint = "It is instrumental; see has_lyrics."
+            hint = "It is instrumental; has_lyrics says which songs have lyrics."
             self.fail("LYRICS_NOT_AVAILABLE", message, hint, track_id=track_id)
         return {
             "track_id": track_id,
@@ -58,7 +58,7 @@ class Listening(Service):
 
     @reads(example={"track_id": SONG})
     def get_sing_availability(self, track_id: TrackId) -> dict[str, Any]:
-        """Return whether the voice of a song can be turned down to sing along, and whether it has lyrics."""
+        """Return whether a song is available in sing mode, and whether it has lyrics."""
         song = rules.find_track(self, WORDS, track_id)
         return {
             "track_id": track_id,
@@ -71,17 +71,17 @@ class Listening(Service):
         self,
         track_id: TrackId,
         vocal_level: Annotated[
-            int, Field(ge=0, le=100, description="How loud the singer stays, in percent.")
+            int, Field(ge=0, le=100, description="Volume of the original vocals, in percent.")
         ] = 50,
     ) -> dict[str, Any]:
-        """Play a song with its singer turned down. The mode ends with the song."""
+        """Play a song with its vocals turned down. Sing mode ends with the song."""
         need_subscription(self)
         song = rules.to_play(self, WORDS, track_id)
         if not words.singable(song):
-            message = f"{song['title']!r} cannot be sung along."
+            message = f"{song['title']!r} is not available in sing mode."
             hint = (
-                "Ask get_sing_availability first; "
-                "live recordings, old ones and instrumentals cannot be sung along."
+                "Check get_sing_availability first; "
+                "live, old and instrumental recordings are not available."
             )
             self.fail("SING_NOT_AVAILABLE", message, hint, track_id=track_id)
         sing = {"sing": vocal_level, "sing_track": song["id"]}
@@ -91,19 +91,22 @@ class Listening(Service):
 
     @reads(example={"track_id": SONG})
     def get_track_audio_quality(self, track_id: TrackId) -> dict[str, Any]:
-        """Return the formats in which a song comes: aac-256, lossless, hi-res-lossless, dolby-atmos."""
+        """Return a song's audio formats: aac-256, lossless, hi-res-lossless, dolby-atmos."""
         return {"track_id": track_id, "formats": formats(rules.find_track(self, WORDS, track_id))}
 
     @reads()
     def get_spatial_audio_status(self) -> dict[str, Any]:
-        """Return whether spatial audio is switched on, and whether the song that plays now comes in Dolby Atmos (null: nothing plays)."""
+        """Return whether spatial audio is on and the current song is in Dolby Atmos.
+
+        `current_track_in_atmos` is null if nothing is playing.
+        """
         return self._spatial(self._settings()["spatial"])
 
     @writes(example={"enabled": False}, idempotent=True)
     def toggle_spatial_audio(
-        self, enabled: Annotated[bool, Field(description="true switches spatial audio on.")]
+        self, enabled: Annotated[bool, Field(description="true turns spatial audio on, false off.")]
     ) -> dict[str, Any]:
-        """Switch spatial audio on or off for songs that come in Dolby Atmos."""
+        """Turn spatial audio on or off for songs in Dolby Atmos."""
         settings = self._settings()
         if settings["spatial"] != enabled:
             self.db.update("apple_music_settings", settings["id"], spatial=enabled)
@@ -111,7 +114,10 @@ class Listening(Service):
 
     @reads(example={"year": 2025})
     def get_replay(self, year: Year | None = None) -> dict[str, Any]:
-        """Return what was heard most in a year: artists, albums and songs with plays, genres, and hours in all."""
+        """Return what you played most in a year: artists, albums and songs with plays, and genres.
+
+        `total_play_time_hours` is how long you listened in all.
+        """
         chosen, heard = self._replay(year)
         artists = heard.by("artist_id", "artist")[:10]
         albums = heard.by("album_id", "album")[:10]
@@ -138,7 +144,7 @@ class Listening(Service):
     def get_replay_playlist(
         self, year: Year | None = None, limit: Limit = PLAYLIST_SIZE, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return the songs most played in a year, the most played first, at most 25."""
+        """Return the songs you played most in a year, at most 25, the most played first."""
         chosen, heard = self._replay(year)
         songs = [t for t in heard.tracks if t["plays"]][:PLAYLIST_SIZE]
 
@@ -149,7 +155,7 @@ class Listening(Service):
         return {"year": chosen, "playlist_name": f"Replay {chosen}", **listed}
 
     def _replay(self, year: int | None) -> tuple[int, Heard]:
-        """Return the year, the present one unless given, and what was heard in it, or refuse."""
+        """Return a year, by default the current one, and what was heard; fail if nothing was."""
         zone = ZoneInfo(account(self)["timezone"])
         present = local_day(self.now, zone).year
         chosen = year or present
@@ -158,9 +164,9 @@ class Listening(Service):
         heard = Heard(self, DECK, WORDS, begins, ends)
         if chosen > present or not heard.tracks:
             if chosen > present:
-                message = f"{chosen} has not begun."
+                message = f"{chosen} has not started yet."
             else:
-                message = f"Nothing was heard in {chosen}."
+                message = f"Nothing was played in {chosen}."
             hint = f"Choose a year up to {present}."
             self.fail("REPLAY_NOT_AVAILABLE", message, hint, year=chosen)
         return chosen, heard

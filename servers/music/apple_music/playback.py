@@ -1,4 +1,4 @@
-"""Playback of the account, up next, and stations."""
+"""Playback, Up Next, and stations."""
 
 from __future__ import annotations
 
@@ -25,35 +25,38 @@ from servers.music.apple_music._model import (
 
 StationId = Annotated[str, Field(description="station_id, from get_stations.")]
 RESTARTS_AFTER = 3_000
-"""Milliseconds into a song after which going back only starts it again."""
+"""Milliseconds into a song after which going back only restarts it."""
 ALBUM = (Setup("play_album", {"album_id": seeded("apal", "ruby-after-dark")}),)
 SONG = seeded("apt", "sidelong-2")
 
 
 class Playing(Service):
-    """What the account plays: one playback, whatever it is heard on."""
+    """The account's playback, which is the same on all devices."""
 
     @reads()
     def get_playback_state(self) -> dict[str, Any]:
-        """Return what plays: status (playing, paused, stopped), song, position, station, shuffle, repeat and sing mode."""
+        """Return what is playing: song, position, station, shuffle, repeat and sing mode.
+
+        `status` is playing, paused or stopped.
+        """
         return state_json(self, player.playback(self, DECK))
 
     @writes(example={"track_id": SONG})
     def play_track(self, track_id: TrackId) -> dict[str, Any]:
-        """Play a song from its start. Returns the playback state."""
+        """Play a song from the beginning. Returns the playback state."""
         need_subscription(self)
         return self._play([rules.to_play(self, WORDS, track_id)], 0, f"track:{track_id}")
 
     @writes(example={"album_id": seeded("apal", "ruby-after-dark"), "track_offset": 2})
     def play_album(self, album_id: AlbumId, track_offset: Offset = 0) -> dict[str, Any]:
-        """Play an album from one of its songs on."""
+        """Play an album, starting with the song at track_offset."""
         need_subscription(self)
         songs = rules.album_tracks(self, WORDS, rules.find_album(self, WORDS, album_id))
         return self._play(songs, track_offset, f"album:{album_id}")
 
     @writes(example={"playlist_id": seeded("appl", "quiet-evenings")})
     def play_playlist(self, playlist_id: PlaylistId, track_offset: Offset = 0) -> dict[str, Any]:
-        """Play a playlist from one of its songs on."""
+        """Play a playlist, starting with the song at track_offset."""
         need_subscription(self)
         ids = [e["track_id"] for e in entries(self, find_playlist(self, playlist_id)["id"])]
         known = rules.by_ids(self, WORDS, ids)
@@ -62,12 +65,12 @@ class Playing(Service):
 
     @writes(example={"station_id": seeded("apst", "quiet-focus")})
     def play_station(self, station_id: StationId) -> dict[str, Any]:
-        """Play a station: songs of its pool in an order of their own, without an end."""
+        """Play a station: an endless, mixed sequence of the songs in its pool."""
         need_subscription(self)
         pool = self._pool(self._station(station_id))
         if not pool:
-            message = "The station has nothing to play now."
-            self.fail("CONTENT_NOT_AVAILABLE", message, "Choose another of get_stations.")
+            message = "This station has nothing to play right now."
+            self.fail("CONTENT_NOT_AVAILABLE", message, "Choose another station from get_stations.")
         mixed = sorted(pool, key=lambda t: share("station", station_id, self.time, t["key"]))
         ids = [t["id"] for t in mixed]
         context = f"station:{station_id}"
@@ -76,7 +79,7 @@ class Playing(Service):
 
     @writes(setup=ALBUM, idempotent=True)
     def pause_playback(self) -> dict[str, Any]:
-        """Pause what plays."""
+        """Pause playback; the position is kept."""
         return state_json(self, player.pause(self, DECK))
 
     @writes(setup=(*ALBUM, Setup("pause_playback", {})), idempotent=True)
@@ -87,34 +90,39 @@ class Playing(Service):
 
     @writes(setup=ALBUM)
     def skip_to_next(self) -> dict[str, Any]:
-        """Skip to the next song: up next first, then the rest of album, playlist or station."""
+        """Skip to the next song: Up Next first, then the rest of the album, playlist or station."""
         need_subscription(self)
         return state_json(self, player.forward(self, DECK))
 
     @writes(setup=(*ALBUM, Setup("skip_to_next", {})))
     def skip_to_previous(self) -> dict[str, Any]:
-        """Go back: past its first 3 seconds the song starts again, before that the previous one plays. Stations do not go back."""
+        """Go back to the previous song; after 3 seconds, the current song restarts instead.
+
+        Stations do not go back.
+        """
         need_subscription(self)
         self._no_station("Stations do not go back.", "Choose a song with play_track.")
         return state_json(self, player.back(self, DECK, RESTARTS_AFTER))
 
     @writes(example={"position_ms": 45_000}, setup=ALBUM)
     def seek_track(self, position_ms: PositionMs) -> dict[str, Any]:
-        """Go to a position of the song, which must lie before its end."""
+        """Move to a position in the song, which must be before its end."""
         now = player.active(self, DECK)
         length = now.lengths[now.current or ""]
         if position_ms >= length:
-            message = f"The song lasts {length} ms; {position_ms} lies past its end."
-            hint = "Seek to an earlier position, or skip_to_next."
+            message = f"The song is {length} ms long; {position_ms} is past its end."
+            hint = "Seek to an earlier position, or use skip_to_next."
             self.fail("INVALID_POSITION", message, hint, duration_ms=length)
         return state_json(self, player.seek(self, DECK, position_ms))
 
     @writes(example={"state": True}, setup=ALBUM, idempotent=True)
     def set_shuffle(
-        self, state: Annotated[bool, Field(description="true: play the rest in mixed order.")]
+        self, state: Annotated[bool, Field(description="true plays the rest in shuffled order.")]
     ) -> dict[str, Any]:
-        """Turn shuffle on or off; the song that plays goes on."""
-        self._no_station("A station has its own order.", "Play an album or playlist to shuffle it.")
+        """Turn shuffle on or off; the current song keeps playing."""
+        self._no_station(
+            "You cannot shuffle a station.", "Play an album or playlist to shuffle it."
+        )
         return state_json(self, player.shuffle(self, DECK, state))
 
     @writes(example={"mode": "all"}, setup=ALBUM, idempotent=True)
@@ -122,16 +130,20 @@ class Playing(Service):
         self,
         mode: Annotated[
             Literal["off", "one", "all"],
-            Field(description="Repeat nothing, the song, or all of what plays."),
+            Field(description="Repeat nothing, the song, or the whole album or playlist."),
         ],
     ) -> dict[str, Any]:
-        """Set the repeat mode; a station does not repeat."""
-        self._no_station("A station does not repeat.", "Play an album or playlist to repeat it.")
+        """Set the repeat mode. Stations cannot repeat."""
+        self._no_station("You cannot repeat a station.", "Play an album or playlist to repeat it.")
         return state_json(self, player.repeat(self, DECK, mode))
 
     @reads()
     def get_up_next(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
-        """Return the songs to come: `source` queue for those added by hand, auto for the rest of album, playlist or station."""
+        """Return the upcoming songs.
+
+        `source` is queue for songs added by hand, auto for the rest of the album, playlist or
+        station.
+        """
         coming = player.upcoming(player.playback(self, DECK))
         known = rules.by_ids(self, WORDS, [c["track_id"] for c in coming])
 
@@ -146,9 +158,14 @@ class Playing(Service):
     def add_to_up_next(
         self,
         track_id: TrackId,
-        play_next: Annotated[bool, Field(description="true puts it first, false last.")] = False,
+        play_next: Annotated[
+            bool, Field(description="true puts the song first, false last.")
+        ] = False,
     ) -> dict[str, Any]:
-        """Add a song to what was queued by hand, which plays before the rest. `position` counts from 1."""
+        """Add a song to those queued by hand, which play before the rest.
+
+        `position` counts from 1.
+        """
         need_subscription(self)
         song = rules.to_play(self, WORDS, track_id)
         player.active(self, DECK)
@@ -167,10 +184,10 @@ class Playing(Service):
     def clear_up_next(
         self,
         clear_auto: Annotated[
-            bool, Field(description="true also drops the rest of album, playlist or station.")
+            bool, Field(description="true also clears the rest of the album, playlist or station.")
         ] = False,
     ) -> dict[str, Any]:
-        """Clear the songs queued by hand; the one that plays goes on. Returns how many songs were cleared."""
+        """Clear the songs queued by hand, and return how many; the current song keeps playing."""
         state, count = player.clear(self, DECK)
         clears_rest = clear_auto and state.current is not None
         rest = player.upcoming(state)[count:] if clears_rest else []
@@ -190,7 +207,7 @@ class Playing(Service):
     def get_station(
         self, station_id: StationId, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return a station and a page of the songs that it draws on (`track_pool`), the most popular first."""
+        """Return a station and a page of its songs (`track_pool`), the most popular first."""
         station = self._station(station_id)
         pool = page(self._pool(station), "track_pool", limit, cursor, lambda t: song_json(self, t))
         return {**self._station_json(station), **pool}
@@ -204,7 +221,7 @@ class Playing(Service):
         ids = [t["id"] for t in songs if t["playable"]]
         if before >= len(ids):
             released = min((t["released"] for t in songs), default=None)
-            message = "Nothing of this can be played now."
+            message = "None of these songs can be played right now."
             if songs:
                 hint = "Choose something else with search_catalog."
             else:
@@ -212,7 +229,7 @@ class Playing(Service):
             self.fail("CONTENT_NOT_AVAILABLE", message, hint, release_date=released)
         changes: dict[str, Any] = {"station_id": None}
         if self._row()["station_id"] is not None:
-            changes["repeat"] = "off"  # a station repeats, which was not the user's wish
+            changes["repeat"] = "off"  # set by the station, not by the user
         return state_json(self, player.start(self, DECK, ids, before, context, **changes))
 
     def _row(self) -> dict[str, Any]:
@@ -226,8 +243,9 @@ class Playing(Service):
     def _station(self, station_id: str) -> dict[str, Any]:
         row = self.db.get("apple_music_stations", station_id)
         if row is None:
-            message = f"There is no station {station_id!r}."
-            self.fail("STATION_NOT_FOUND", message, "See get_stations.", station_id=station_id)
+            message = f"There is no station with the ID {station_id!r}."
+            hint = "get_stations lists all stations."
+            self.fail("STATION_NOT_FOUND", message, hint, station_id=station_id)
         return row
 
     def _pool(self, station: dict[str, Any]) -> list[dict[str, Any]]:

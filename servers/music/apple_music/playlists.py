@@ -1,4 +1,4 @@
-"""Playlists of the library, and Apple Music's own in it."""
+"""Playlists in the library: the user's own and Apple Music's."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from servers.music.apple_music._model import (
     song_json,
 )
 
-IsPublic = Annotated[bool, Field(description="Whether it shows on your profile and in search.")]
+IsPublic = Annotated[bool, Field(description="Whether it appears on your profile and in search.")]
 EVENING = seeded("appl", "quiet-evenings")
 
 
 class Playlists(Service):
-    """Playlists; only one's own can be changed."""
+    """Playlists, of which only the user's own can be changed."""
 
     @reads()
     def get_library_playlists(
         self, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return your own playlists and those of Apple Music that you added, the newest first."""
+        """Return your own playlists and the Apple Music playlists that you added, newest first."""
         rows = self.db.rows("apple_music_playlists", order="created_at DESC, rowid DESC")
 
         def listed(playlist: dict[str, Any]) -> bool:
@@ -53,7 +53,7 @@ class Playlists(Service):
         def shown(row: dict[str, Any]) -> dict[str, Any]:
             return song_json(self, known[row["track_id"]])
 
-        # Pages are of entries, not of songs: a song that is in the list twice has two cursors.
+        # The pages are of entries, not songs: a song that is in the list twice needs two cursors.
         songs = page(rows, "tracks", limit, cursor, shown)
         total = sum(known[r["track_id"]]["ms"] for r in rows)
         return {**playlist_json(self, playlist), "duration_ms": total, **songs}
@@ -82,11 +82,11 @@ class Playlists(Service):
         description: PlaylistText | None = None,
         is_public: IsPublic | None = None,
     ) -> dict[str, Any]:
-        """Change the name, description or visibility of your playlist; what is left out stays as it is."""
+        """Change the name, description or visibility of your playlist; the rest stays as it is."""
         playlist = self._own(playlist_id)
         if name is None and description is None and is_public is None:
             hint = "Pass name, description or is_public."
-            self.fail("PARAMETER_ERROR", "No change was given.", hint)
+            self.fail("PARAMETER_ERROR", "No changes were given.", hint)
         changed = {
             "name": playlist["name"] if name is None else name.strip(),
             "description": playlist["description"] if description is None else description,
@@ -98,7 +98,7 @@ class Playlists(Service):
 
     @writes(example={"playlist_id": EVENING}, destructive=True)
     def delete_playlist(self, playlist_id: PlaylistId) -> dict[str, Any]:
-        """Delete your playlist. Its songs stay in the library."""
+        """Delete a playlist of yours. Its songs stay in the library."""
         for row in entries(self, self._own(playlist_id)["id"]):
             self.db.delete("apple_music_entries", row["id"])
         self.db.delete("apple_music_playlists", playlist_id)
@@ -108,7 +108,7 @@ class Playlists(Service):
     def add_tracks_to_playlist(
         self, playlist_id: PlaylistId, track_ids: TrackIds
     ) -> dict[str, Any]:
-        """Append songs to your playlist; a song may be in it twice."""
+        """Append songs to your playlist. It may contain a song more than once."""
         need_subscription(self)
         playlist = self._own(playlist_id)
         songs = rules.find_tracks(self, WORDS, track_ids)
@@ -129,14 +129,17 @@ class Playlists(Service):
     def remove_tracks_from_playlist(
         self, playlist_id: PlaylistId, track_ids: TrackIds
     ) -> dict[str, Any]:
-        """Remove songs from your playlist: for each id given its first occurrence, so name one twice to remove two."""
+        """Remove songs from your playlist.
+
+        For each ID the first occurrence is removed, so pass an ID twice to remove two.
+        """
         playlist = self._own(playlist_id)
         rows = entries(self, playlist_id)
         for track_id in track_ids:
             row = next((r for r in rows if r["track_id"] == track_id), None)
             if row is None:
-                hint = "See get_playlist for its songs; none was removed."
-                message = f"{playlist['name']!r} does not hold {track_id!r} (so often)."
+                hint = "Nothing was removed. get_playlist shows the playlist's songs."
+                message = f"{playlist['name']!r} does not contain {track_id!r}, or not that often."
                 self.fail("TRACK_NOT_IN_PLAYLIST", message, hint, track_id=track_id)
             rows.remove(row)
             self.db.delete("apple_music_entries", row["id"])
@@ -144,7 +147,7 @@ class Playlists(Service):
 
     @writes(example={"playlist_id": seeded("appl", "pottery-wheel")}, idempotent=True)
     def add_playlist_to_library(self, playlist_id: PlaylistId) -> dict[str, Any]:
-        """Add a playlist of Apple Music's editors to the library; it cannot be changed there."""
+        """Add a playlist by Apple Music's editors to the library. You cannot edit it there."""
         playlist = find_playlist(self, playlist_id)
         if playlist["curator"] is None:
             return {"added": [], "already_in_library": [playlist_id]}
@@ -153,11 +156,14 @@ class Playlists(Service):
 
     @writes(example={"playlist_id": seeded("appl", "a-list-indie")}, idempotent=True)
     def remove_playlist_from_library(self, playlist_id: PlaylistId) -> dict[str, Any]:
-        """Remove a playlist of Apple Music's editors from the library. Your own are deleted with delete_playlist."""
+        """Remove a playlist by Apple Music's editors from the library.
+
+        To delete your own playlists, use delete_playlist.
+        """
         playlist = find_playlist(self, playlist_id)
         if playlist["curator"] is None:
-            message = f"{playlist['name']!r} is your own."
-            hint = "Delete it with delete_playlist."
+            message = f"{playlist['name']!r} is your own playlist."
+            hint = "Use delete_playlist to delete it."
             self.fail("OWN_PLAYLIST", message, hint, playlist_id=playlist_id)
         gone, missing = rules.drop(self, WORDS, [playlist_id])
         return {"removed": gone, "not_in_library": missing}
@@ -167,7 +173,7 @@ class Playlists(Service):
         if playlist["curator"] is not None:
             name = playlist["name"]
             message = f"{name!r} is edited by {playlist['curator']} and cannot be changed."
-            hint = "Make your own with create_playlist and add its songs to that."
+            hint = "Create your own with create_playlist and add its songs to that."
             self.fail("PLAYLIST_READ_ONLY", message, hint, playlist_id=playlist_id)
         return playlist
 

@@ -12,7 +12,7 @@ from servers.music.apple_music.playlists import Playlists
 
 
 class AppleMusic(Library, Playlists, Playing, Listening):
-    """A library of music, with lyrics, stations and a look back on the year."""
+    """A music library with lyrics, stations and a review of the year."""
 
     name = "apple_music"
     title = "Apple Music"

@@ -1,4 +1,4 @@
-"""Spotify's tables, its words, and the JSON of tracks, playlists and playback."""
+"""Spotify's tables, argument types, and the JSON of tracks, playlists and playback."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TABLES = {
     "spotify_profile": Table(
         "id:str name:str email:str tier:str premium:bool country:str timezone:str", identity=True
     ),
-    # `taste`: genres, the dearest first.
+    # `taste` lists genres, favorites first.
     "spotify_users": Table(
         "id:str display_name:str username:str taste:list", search=("display_name", "username")
     ),
@@ -29,12 +29,12 @@ TABLES = {
         "members:list created_at:str",
         index=("owner_id",),
     ),
-    # `added_by` null: the owner.
+    # `added_by` is null for the owner.
     "spotify_playlist_items": Table(
         "id:str playlist_id:str track_id:str place:int added_at:str added_by:str?",
         index=("playlist_id",),
     ),
-    # `hours`: always, off, or days and local hours in which it is on, as "12345 9-17".
+    # `hours` is always, off, or the days and local hours when it is on, such as "12345 9-17".
     "spotify_devices": Table("id:str name:str type:str volume:int adjustable:bool hours:str"),
     "spotify_player": Table(player.PLAYER + "device_id:str?"),
     "spotify_queue": player.QUEUE,
@@ -70,7 +70,7 @@ WORDS = rules.Words(
 REPEAT = {"off": "off", "track": "one", "context": "all"}
 
 DeviceId = Annotated[
-    str, Field(description="device_id from get_devices. Left out: the active device.")
+    str, Field(description="device_id from get_devices. Default: the active device.")
 ]
 UserId = Annotated[
     str, Field(description="user_id of another user, from search_users or get_followed_users.")
@@ -78,7 +78,7 @@ UserId = Annotated[
 TimeRange = Annotated[
     Literal["short_term", "medium_term", "long_term"],
     Field(
-        description="short_term: the last four weeks; medium_term: six months; long_term: a year."
+        description="short_term is the last four weeks, medium_term six months, long_term a year."
     ),
 ]
 
@@ -89,11 +89,11 @@ def me(svc: Service) -> dict[str, Any]:
 
 
 def find_user(svc: Service, user_id: str) -> dict[str, Any]:
-    """Return a user, or refuse."""
+    """Return a user; fail if it does not exist."""
     row = svc.db.get("spotify_users", user_id)
     if row is None:
-        message = f"There is no user {user_id!r}."
-        svc.fail("USER_NOT_FOUND", message, "Find people with search_users.", user_id=user_id)
+        message = f"There is no user with the ID {user_id!r}."
+        svc.fail("USER_NOT_FOUND", message, "Find users with search_users.", user_id=user_id)
     return row
 
 
@@ -130,17 +130,17 @@ def track_json(svc: Service, track: dict[str, Any]) -> dict[str, Any]:
 
 
 def visible(svc: Service, playlist: dict[str, Any]) -> bool:
-    """Whether the signed-in user may see a playlist."""
+    """Return whether the signed-in user may see a playlist."""
     mine = me(svc)["id"]
     return playlist["public"] or mine == playlist["owner_id"] or mine in playlist["members"]
 
 
 def find_playlist(svc: Service, playlist_id: str) -> dict[str, Any]:
-    """Return a playlist that the user may see, or refuse."""
+    """Return a playlist that the user may see; fail if there is none."""
     row = svc.db.get("spotify_playlists", playlist_id)
     if row is None or not visible(svc, row):
-        message = f"There is no playlist {playlist_id!r} that you can see."
-        hint = "Take a playlist_id from get_user_playlists."
+        message = f"There is no playlist with the ID {playlist_id!r} that you can see."
+        hint = "Use a playlist_id from get_user_playlists."
         svc.fail("PLAYLIST_NOT_FOUND", message, hint, playlist_id=playlist_id)
     return row
 
@@ -151,7 +151,7 @@ def items(svc: Service, playlist_id: str) -> list[dict[str, Any]]:
 
 
 def snapshot(playlist: dict[str, Any], entries: Sequence[dict[str, Any]]) -> str:
-    """Return the id of a playlist's present state: another state has another."""
+    """Return an id of a playlist's current state, which changes whenever the playlist does."""
     state = [
         playlist["name"],
         playlist["description"],
@@ -184,7 +184,7 @@ def playlist_json(svc: Service, playlist: dict[str, Any]) -> dict[str, Any]:
 
 # -- episodes, devices, playback ------------------------------------------------------------------
 def lengths(svc: Service, ids: Sequence[str]) -> dict[str, int]:
-    """Return the milliseconds of tracks and episodes by id."""
+    """Return durations of tracks and episodes in milliseconds, by id."""
     marks = ",".join("?" * len(ids))
     tracks = f"SELECT spotify_id, ms FROM music_tracks WHERE spotify_id IN ({marks})"
     episodes = f"SELECT id, ms FROM spotify_episodes WHERE id IN ({marks})"
@@ -196,7 +196,7 @@ DECK = player.Deck("spotify", "spq", "sph", lengths, "start_track, play_context 
 
 
 def resume_point(svc: Service, episode_id: str) -> int:
-    """Return how far an episode was heard, in milliseconds, with what plays now."""
+    """Return how far an episode has been played up to now, in milliseconds."""
     state = player.playback(svc, DECK)
     if state.current == episode_id:
         return state.position
@@ -207,7 +207,7 @@ def resume_point(svc: Service, episode_id: str) -> int:
 
 
 def episode_json(svc: Service, episode: dict[str, Any]) -> dict[str, Any]:
-    """Return an episode for the agent, with how far it was heard."""
+    """Return an episode as replies show it, with how far it has been played."""
     show = svc.db.get("spotify_shows", episode["show_id"]) or {}
     heard = resume_point(svc, episode["id"])
     return {
@@ -222,7 +222,7 @@ def episode_json(svc: Service, episode: dict[str, Any]) -> dict[str, Any]:
 
 
 def keep_resume_point(svc: Service) -> None:
-    """Write how far the current episode was heard, before something else plays."""
+    """Save how far episodes have been played, before something else starts."""
     state = player.playback(svc, DECK)
     heard = [*state.heard]
     if state.current:
@@ -240,7 +240,7 @@ def keep_resume_point(svc: Service) -> None:
 
 
 def online(svc: Service, device: dict[str, Any]) -> bool:
-    """Whether a device can be reached now."""
+    """Return whether a device is online now."""
     if device["hours"] in ("always", "off"):
         return device["hours"] == "always"
     days, _, span = device["hours"].partition(" ")
@@ -268,14 +268,14 @@ def player_row(svc: Service) -> dict[str, Any]:
 
 
 def current_track(svc: Service, state: player.Playback) -> str | None:
-    """Return the track_id of what plays, None for an episode or nothing."""
+    """Return the track_id of the current track, None for an episode or if nothing plays."""
     if not state.current or svc.db.get("spotify_episodes", state.current) is not None:
         return None
     return state.current
 
 
 def state_json(svc: Service, state: player.Playback) -> dict[str, Any]:
-    """Return what plays, and where."""
+    """Return what is playing, and on which device."""
     row = player_row(svc)
     device = svc.db.get("spotify_devices", row["device_id"]) if row["device_id"] else None
     track = None

@@ -18,21 +18,24 @@ Year = Annotated[int, Field(ge=1900, le=2100, description="Year of release.")]
 
 
 class Catalogue(Service):
-    """Tracks, albums, artists and what to hear next."""
+    """Tracks, albums, artists and recommendations."""
 
     @reads(example={"query": "copper hours"})
     def search_tracks(
         self,
         query: Query | None = None,
-        genre: Annotated[Genre, Field(description="Only tracks of this genre.")] | None = None,
+        genre: Annotated[Genre, Field(description="Only tracks in this genre.")] | None = None,
         year: Year | None = None,
         limit: Limit = 10,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Find tracks by words of title and artist, by genre, by year, or all three; exact titles and popular ones first."""
+        """Search tracks by words from title and artist, by genre, by year, or any combination.
+
+        Exact titles come first, then the more popular tracks.
+        """
         if query is None and genre is None and year is None:
             hint = "Give at least one of query, genre and year."
-            self.fail("BAD_REQUEST", "Nothing to search for.", hint)
+            self.fail("BAD_REQUEST", "No search criteria were given.", hint)
         if query is not None:
             tracks = rules.search_tracks(self, WORDS, query)
         else:
@@ -47,27 +50,36 @@ class Catalogue(Service):
     def search_albums(
         self, query: Query, limit: Limit = 10, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Find albums, EPs and singles by words of title and artist. Editions of one album are separate results."""
+        """Search albums, EPs and singles by words from title and artist.
+
+        Editions of the same album are separate results.
+        """
         return page(rules.search_albums(self, WORDS, query), "albums", limit, cursor, self._album)
 
     @reads(example={"query": "halcyon row"})
     def search_artists(
         self, query: Query, limit: Limit = 10, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Find artists by name, the best known first. Two artists may share a name: compare genres and followers."""
+        """Search artists by name, the best known first.
+
+        Artists may share a name: compare genres and followers.
+        """
         artists = rules.search_artists(self, WORDS, query)
         return page(artists, "artists", limit, cursor, self._artist)
 
     @reads(example={"track_id": seeded("spt", "low-tide-2")})
     def get_track(self, track_id: TrackId) -> dict[str, Any]:
-        """Return one track: artists, album, length, popularity, ISRC, whether it can be played and is saved."""
+        """Return a track: artists, album, length, popularity, ISRC, is_playable and saved."""
         return track_json(self, rules.find_track(self, WORDS, track_id))
 
     @reads(example={"album_id": seeded("spal", "low-tide")})
     def get_album(
         self, album_id: AlbumId, limit: Limit = 50, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return an album with its tracks in order; an announced one has a release_date ahead and cannot be played yet."""
+        """Return an album with its tracks in order.
+
+        An announced album has a future release_date and cannot be played yet.
+        """
         album = rules.find_album(self, WORDS, album_id)
         tracks = rules.album_tracks(self, WORDS, album)
         return self._album(album) | self._tracks(tracks, limit, cursor)
@@ -76,18 +88,17 @@ class Catalogue(Service):
     def fetch_artist(
         self, artist_id: ArtistId, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return an artist: genres, popularity, followers, albums, and a page of tracks by popularity."""
+        """Return an artist: genres, popularity, followers and albums.
+
+        A page of tracks is included, the most popular first.
+        """
         artist = rules.find_artist(self, WORDS, artist_id)
-        albums = self.db.rows(
-            "music_albums",
-            f"artist_id=? AND {WORDS.column} IS NOT NULL",
-            artist["id"],
-            order="released DESC, id",
-        )
+        carried = f"artist_id=? AND {WORDS.column} IS NOT NULL"
+        rows = self.db.rows("music_albums", carried, artist["id"], order="released DESC, id")
         tracks = rules.artist_tracks(self, WORDS, artist)
         return {
             **self._artist(artist),
-            "albums": [self._album(a) for a in albums],
+            "albums": [self._album(row) for row in rows],
             **self._tracks(tracks, limit, cursor),
         }
 
@@ -95,7 +106,7 @@ class Catalogue(Service):
     def fetch_top_tracks(
         self, artist_id: ArtistId, limit: Limit = 5, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return an artist's most popular tracks; of one recording only its first release."""
+        """Return an artist's most popular tracks; each recording appears once."""
         tracks = rules.artist_tracks(self, WORDS, rules.find_artist(self, WORDS, artist_id))
         return {"artist_id": artist_id} | self._tracks(tracks, limit, cursor)
 
@@ -116,10 +127,10 @@ class Catalogue(Service):
         | None = None,
         limit: Limit = 10,
     ) -> dict[str, Any]:
-        """Return tracks in the vein of 1 to 5 seeds in all; seeds themselves are left out."""
+        """Return tracks similar to 1 to 5 seeds in total, without the seeds themselves."""
         given = [*(seed_tracks or []), *(seed_artists or []), *(seed_genres or [])]
         if not 1 <= len(given) <= 5:
-            hint = "Give between 1 and 5 of seed_tracks, seed_artists and seed_genres together."
+            hint = "Give 1 to 5 seeds in total across seed_tracks, seed_artists and seed_genres."
             self.fail("INVALID_SEEDS", f"{len(given)} seeds were given.", hint, seeds=len(given))
         seeds = rules.find_tracks(self, WORDS, seed_tracks or [])
         seeds += [rules.find_artist(self, WORDS, a) for a in seed_artists or []]
@@ -144,7 +155,7 @@ class Catalogue(Service):
 
     @reads(example={"track_id": seeded("spt", "low-tide-2")})
     def share_track_link(self, track_id: TrackId) -> dict[str, Any]:
-        """Return a link to a track that anybody can open."""
+        """Return a link to a track that anyone can open."""
         track = rules.find_track(self, WORDS, track_id)
         return {
             "share_url": f"https://open.spotify.com/track/{track['id']}",

@@ -28,11 +28,14 @@ PRIYA = seeded("spu", "priya_nair")
 
 
 class Library(Catalogue):
-    """What the user keeps and follows."""
+    """What the user saves and follows."""
 
     @reads()
     def get_listener_profile(self) -> dict[str, Any]:
-        """Return who is signed in: user_id, name, email, plan, country, and how many artists and people are followed."""
+        """Return the signed-in user: user_id, name, email, plan and country.
+
+        `following` counts the artists and users they follow.
+        """
         mine = me(self)
         following = {
             "artists": rules.count(self, WORDS, "artist"),
@@ -50,7 +53,7 @@ class Library(Catalogue):
 
     @reads(example={"user_id": PRIYA})
     def get_public_profile(self, user_id: UserId) -> dict[str, Any]:
-        """Return what anybody sees of a user: names, whether you follow them, and their public playlists."""
+        """Return a user's public profile: names, public playlists, and whether you follow them."""
         user = find_user(self, user_id)
         lists = self.db.rows(
             "spotify_playlists", "owner_id=? AND public=1", user_id, order="created_at, rowid"
@@ -67,42 +70,44 @@ class Library(Catalogue):
         self,
         query: Annotated[
             str,
-            Field(min_length=1, max_length=60, description="Words of a display name or username."),
+            Field(
+                min_length=1, max_length=60, description="Words from a display name or username."
+            ),
         ],
         limit: Limit = 10,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Find other users by name; yourself is left out."""
+        """Search other users by name; you are not among the results."""
         mine = me(self)["id"]
         users = [u for u in self.db.search("spotify_users", query) if u["id"] != mine]
         return page(users, "users", limit, cursor, self._user)
 
     @reads()
     def get_followed_users(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
-        """Return the people whom you follow, the latest first."""
+        """Return the users you follow, the most recently followed first."""
         users = [find_user(self, r["item_id"]) for r in rules.library(self, WORDS, "user")]
         return page(users, "users", limit, cursor, self._user)
 
     @writes(example={"target_user_id": seeded("spu", "kai_tanaka")}, idempotent=True)
     def follow_user(self, target_user_id: UserId) -> dict[str, Any]:
-        """Follow another user, so that their public playlists are near at hand."""
+        """Follow another user. get_public_profile shows their public playlists."""
         find_user(self, target_user_id)
         if target_user_id == me(self)["id"]:
-            hint = "Find other people with search_users."
+            hint = "Find other users with search_users."
             self.fail("CANNOT_FOLLOW_SELF", "You cannot follow yourself.", hint)
         rules.keep(self, WORDS, "user", [target_user_id])
         return {"followed": True, "target_user_id": target_user_id}
 
     @writes(example={"target_user_id": PRIYA}, idempotent=True)
     def unfollow_user(self, target_user_id: UserId) -> dict[str, Any]:
-        """Stop following a user; `unfollowed` is false when you did not follow them."""
+        """Stop following a user; `unfollowed` is false if you were not following them."""
         find_user(self, target_user_id)
         there, _ = rules.drop(self, WORDS, [target_user_id])
         return {"unfollowed": bool(there), "target_user_id": target_user_id}
 
     @reads(example={"limit": 5})
     def get_saved_tracks(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
-        """Return Liked Songs with `saved_at`, the latest first, and their number."""
+        """Return Liked Songs with `saved_at`, the latest first, and how many there are."""
         rows = rules.library(self, WORDS, "track")
         known = rules.by_ids(self, WORDS, [r["item_id"] for r in rows])
         rows = [r for r in rows if r["item_id"] in known]
@@ -114,7 +119,7 @@ class Library(Catalogue):
 
     @writes(example={"track_ids": [NEW]}, idempotent=True)
     def save_tracks(self, track_ids: TrackIds) -> dict[str, Any]:
-        """Add tracks to Liked Songs. `saved` holds those that are new there, `already_saved` the others."""
+        """Add tracks to Liked Songs. `saved` lists the new ones, `already_saved` the others."""
         rules.find_tracks(self, WORDS, track_ids)
         new, old = rules.keep(self, WORDS, "track", track_ids)
         return {
@@ -129,7 +134,7 @@ class Library(Catalogue):
         idempotent=True,
     )
     def unsave_tracks(self, track_ids: TrackIds) -> dict[str, Any]:
-        """Remove tracks from Liked Songs. `removed` holds those that were there."""
+        """Remove tracks from Liked Songs. `removed` lists those that were there."""
         rules.find_tracks(self, WORDS, track_ids)
         there, missing = rules.drop(self, WORDS, track_ids)
         return {
@@ -153,7 +158,7 @@ class Library(Catalogue):
         idempotent=True,
     )
     def save_albums(self, album_ids: AlbumIds) -> dict[str, Any]:
-        """Save albums. Their tracks do not become Liked Songs."""
+        """Save albums. Their tracks are not added to Liked Songs."""
         for album_id in album_ids:
             rules.find_album(self, WORDS, album_id)
         new, old = rules.keep(self, WORDS, "album", album_ids)
@@ -169,7 +174,7 @@ class Library(Catalogue):
         idempotent=True,
     )
     def unsave_albums(self, album_ids: AlbumIds) -> dict[str, Any]:
-        """Remove albums from the saved ones; Liked Songs stay."""
+        """Remove albums from the saved albums. Liked Songs stay as they are."""
         for album_id in album_ids:
             rules.find_album(self, WORDS, album_id)
         there, missing = rules.drop(self, WORDS, album_ids)
@@ -183,7 +188,7 @@ class Library(Catalogue):
     def get_subscribed_artists(
         self, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return the artists whom you follow, the latest first."""
+        """Return the artists you follow, the most recently followed first."""
 
         def shown(row: dict[str, Any]) -> dict[str, Any]:
             return self._artist(rules.find_artist(self, WORDS, row["item_id"]))
@@ -207,7 +212,7 @@ class Library(Catalogue):
         idempotent=True,
     )
     def unsubscribe_from_artist(self, artist_id: ArtistId) -> dict[str, Any]:
-        """Stop following an artist; `unfollowed` is false when you did not."""
+        """Stop following an artist; `unfollowed` is false if you were not following them."""
         rules.find_artist(self, WORDS, artist_id)
         there, _ = rules.drop(self, WORDS, [artist_id])
         return {

@@ -40,11 +40,11 @@ PLAYING = (Setup("play_context", {"context_uri": f"album:{seeded('spal', 'low-ti
 
 
 class PlayerTools(Service):
-    """What plays where."""
+    """Devices, playback and the queue."""
 
     @reads()
     def get_devices(self) -> dict[str, Any]:
-        """Return all devices with type, volume, whether they are online now, and which one is active."""
+        """Return all devices with type and volume, which are online, and which one is active."""
         devices = self.db.rows("spotify_devices", order="rowid")
         return {"devices": [device_json(self, d) for d in devices]}
 
@@ -53,10 +53,10 @@ class PlayerTools(Service):
         self,
         device_id: DeviceId,
         ensure_playback: Annotated[
-            bool, Field(description="true starts to play there even if it is paused.")
+            bool, Field(description="true starts playback there even if it is paused.")
         ] = False,
     ) -> dict[str, Any]:
-        """Make another device the active one; what plays goes on there."""
+        """Make another device the active one; playback continues there."""
         self._premium()
         device = self._device(device_id)
         if player_row(self)["device_id"] != device_id:
@@ -75,7 +75,10 @@ class PlayerTools(Service):
     def set_volume(
         self, volume_percent: Annotated[int, Field(ge=0, le=100, description="Volume, 0 to 100.")]
     ) -> dict[str, Any]:
-        """Set the volume of the active device. Some devices, mostly phones, do not let it be set from afar."""
+        """Set the volume of the active device.
+
+        Some devices, mostly phones, do not allow this: see supports_volume.
+        """
         self._premium()
         device = self._device(None)
         if not device["adjustable"]:
@@ -88,12 +91,15 @@ class PlayerTools(Service):
 
     @reads()
     def get_now_playing(self) -> dict[str, Any]:
-        """Return what plays or is paused: track or episode, position, context, modes and device. All null when there is nothing."""
+        """Return what is playing or paused: track or episode, position, context, modes and device.
+
+        Track, episode and position are null if nothing is playing or paused.
+        """
         return state_json(self, player.playback(self, DECK))
 
     @writes(example={"track_id": SONG})
     def start_track(self, track_id: TrackId, device_id: DeviceId | None = None) -> dict[str, Any]:
-        """Play one track from its start; the queue follows. Returns the playback."""
+        """Play a track from the beginning, then the queue. Returns the playback state."""
         device = self._ready(device_id)
         return self._start([rules.to_play(self, WORDS, track_id)["id"]], 0, None, device)
 
@@ -101,7 +107,7 @@ class PlayerTools(Service):
     def play_context(
         self, context_uri: Uri, offset: Offset = 0, device_id: DeviceId | None = None
     ) -> dict[str, Any]:
-        """Play an album or playlist from the track at `offset`. Tracks that cannot be played are passed over."""
+        """Play an album or playlist from the track at `offset`; unplayable tracks are skipped."""
         device = self._ready(device_id)
         kind, _, item_id = context_uri.partition(":")
         if kind == "album":
@@ -111,8 +117,10 @@ class PlayerTools(Service):
             known = rules.by_ids(self, WORDS, entries)
             tracks = [known[i] for i in entries if i in known]
         else:
-            message = f"{context_uri!r} is no context."
-            hint = "Write album: or playlist: and the id; for a single track use start_track."
+            message = f"{context_uri!r} is not a valid context."
+            hint = (
+                "Use album: or playlist: followed by the ID; for a single track, use start_track."
+            )
             self.fail("INVALID_CONTEXT", message, hint, context_uri=context_uri)
         if offset >= max(1, len(tracks)):
             message = f"The context has {len(tracks)} tracks; offset counts from 0."
@@ -120,41 +128,46 @@ class PlayerTools(Service):
         passed = [t for t in tracks[:offset] if t["playable"]]
         playable = [t["id"] for t in tracks if t["playable"]]
         if len(passed) >= len(playable):
-            message = "Nothing of this can be played now."
-            hint = "See is_playable of its tracks, and search_tracks for other recordings."
+            message = "None of its tracks can be played right now."
+            hint = (
+                "Check is_playable of its tracks, or look for other recordings with search_tracks."
+            )
             self.fail("TRACK_UNAVAILABLE", message, hint, context_uri=context_uri)
         return self._start(playable, len(passed), context_uri, device)
 
     @writes(setup=PLAYING, idempotent=True)
     def pause_stream(self) -> dict[str, Any]:
-        """Pause; the position is kept."""
+        """Pause playback; the position is kept."""
         self._premium()
         keep_resume_point(self)
         return state_json(self, player.pause(self, DECK))
 
     @writes(setup=(*PLAYING, Setup("pause_stream", {})), idempotent=True)
     def resume_stream(self) -> dict[str, Any]:
-        """Go on playing on the active device from where it was paused; at the end of a context, from its beginning."""
+        """Resume playback on the active device.
+
+        If an album or playlist has ended, it starts from the beginning.
+        """
         self._ready(None)
         return state_json(self, player.resume(self, DECK))
 
     @writes(setup=PLAYING)
     def next_track(self) -> dict[str, Any]:
-        """Skip to what comes next, the queue first. After the last track playback stops."""
+        """Skip to what comes next, the queue first. Playback stops after the last track."""
         self._ready(None)
         keep_resume_point(self)
         return state_json(self, player.forward(self, DECK))
 
     @writes(setup=(*PLAYING, Setup("next_track", {})))
     def previous_track(self) -> dict[str, Any]:
-        """Go back to the track before, wherever this one stands; the first one starts again."""
+        """Go back to the previous track, at whatever position; the first track starts over."""
         self._ready(None)
         keep_resume_point(self)
         return state_json(self, player.back(self, DECK, None))
 
     @writes(example={"position_ms": 60_000}, setup=PLAYING)
     def seek_position(self, position_ms: PositionMs) -> dict[str, Any]:
-        """Go to a position of what plays. A position past its end skips to what comes next."""
+        """Move to a position in the track or episode. A position past the end skips to the next."""
         self._premium()
         state = player.active(self, DECK)
         if position_ms >= state.lengths[state.current or ""]:
@@ -166,7 +179,10 @@ class PlayerTools(Service):
     def toggle_shuffle(
         self, state: Annotated[bool, Field(description="true turns shuffle on, false off.")]
     ) -> dict[str, Any]:
-        """Turn shuffle on or off. What plays goes on; only what comes after it is mixed, or put back in order."""
+        """Turn shuffle on or off.
+
+        The current track keeps playing; what comes after it is shuffled or put back in order.
+        """
         self._premium()
         return state_json(self, player.shuffle(self, DECK, state))
 
@@ -178,13 +194,17 @@ class PlayerTools(Service):
             Field(description="Repeat nothing, the track, or the whole context."),
         ],
     ) -> dict[str, Any]:
-        """Set what repeats."""
+        """Set the repeat mode."""
         self._premium()
         return state_json(self, player.repeat(self, DECK, REPEAT[mode]))
 
     @reads()
     def get_queue(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
-        """Return what comes next: tracks added by hand (`source` queue), then the rest of the context (`source` context)."""
+        """Return what comes next.
+
+        Tracks queued by hand (`source` queue) come before the rest of the context (`source`
+        context).
+        """
         state = player.playback(self, DECK)
         coming = player.upcoming(state)
         known = rules.by_ids(self, WORDS, [c["track_id"] for c in coming])
@@ -201,7 +221,10 @@ class PlayerTools(Service):
 
     @writes(example={"track_id": OTHER}, setup=PLAYING)
     def add_to_queue(self, track_id: TrackId) -> dict[str, Any]:
-        """Add a track to the end of the queue, which plays before the rest of the context. Needs something that plays or is paused."""
+        """Add a track to the end of the queue, which plays before the rest of the context.
+
+        Something must be playing or paused.
+        """
         self._ready(None)
         track = rules.to_play(self, WORDS, track_id)
         player.active(self, DECK)
@@ -214,7 +237,7 @@ class PlayerTools(Service):
 
     @writes(setup=(*PLAYING, Setup("add_to_queue", {"track_id": OTHER})), idempotent=True)
     def clear_queue(self) -> dict[str, Any]:
-        """Empty the queue of tracks added by hand; the context goes on. Returns how many were removed."""
+        """Clear the queue, and return how many tracks it had; the context keeps playing."""
         self._premium()
         state, count = player.clear(self, DECK)
         return {"cleared": count, "current_track_id": current_track(self, state)}
@@ -225,11 +248,11 @@ class PlayerTools(Service):
         episode_id: Annotated[str, Field(description="episode_id of a podcast episode.")],
         device_id: DeviceId | None = None,
     ) -> dict[str, Any]:
-        """Play a podcast episode from where it was left, or from its start when it was heard to the end."""
+        """Play a podcast episode from where you left off; a finished one starts over."""
         device = self._ready(device_id)
         episode = self.db.get("spotify_episodes", episode_id)
         if episode is None or episode["released"] > self.time:
-            message = f"There is no episode {episode_id!r}."
+            message = f"There is no episode with the ID {episode_id!r}."
             hint = "Find episodes with search_episodes or get_show."
             self.fail("EPISODE_NOT_FOUND", message, hint, episode_id=episode_id)
         position = episode_json(self, episode)["resume_position_ms"]
@@ -252,29 +275,31 @@ class PlayerTools(Service):
     def _premium(self) -> None:
         if not me(self)["premium"]:
             hint = (
-                "Playback cannot be controlled on the free plan; "
-                "library and playlists can be changed."
+                "On the free plan, playback cannot be controlled, "
+                "but library and playlists can be changed."
             )
-            self.fail("PREMIUM_REQUIRED", "This needs Spotify Premium.", hint)
+            self.fail("PREMIUM_REQUIRED", "This requires Spotify Premium.", hint)
 
     def _ready(self, device_id: str | None) -> dict[str, Any]:
         self._premium()
         return self._device(device_id)
 
     def _device(self, device_id: str | None) -> dict[str, Any]:
-        """Return a device that can be reached, the active one unless named, or refuse."""
+        """Return an online device, by default the active one; fail if it is not online."""
         row = player_row(self)
         wanted = device_id or row["device_id"]
         if wanted is None:
-            hint = "Choose one of get_devices with transfer_playback."
+            hint = "Pick a device from get_devices and activate it with transfer_playback."
             self.fail("NO_ACTIVE_DEVICE", "No device is active.", hint)
         device = self.db.get("spotify_devices", wanted)
         if device is None:
-            message = f"There is no device {wanted!r}."
-            self.fail("DEVICE_NOT_FOUND", message, "See get_devices.", device_id=wanted)
-        # What plays does not fall asleep.
+            message = f"There is no device with the ID {wanted!r}."
+            self.fail(
+                "DEVICE_NOT_FOUND", message, "get_devices lists all devices.", device_id=wanted
+            )
+        # A device does not go offline while it is playing.
         awake = wanted == row["device_id"] and player.playback(self, DECK).playing
         if not awake and not online(self, device):
-            hint = "Choose a device with is_online in get_devices, or switch this one on."
+            hint = "Choose a device for which get_devices shows is_online, or turn this one on."
             self.fail("DEVICE_OFFLINE", f"{device['name']} is offline.", hint, device_id=wanted)
         return device

@@ -1,4 +1,4 @@
-"""Playlists: one's own, those of others, and those made together."""
+"""Playlists: the user's own, other people's, and collaborative ones."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from servers.music.spotify._model import (
     track_json,
 )
 
-Public = Annotated[bool, Field(description="Whether everybody may see it.")]
+Public = Annotated[bool, Field(description="Whether everyone can see it.")]
 Collaborative = Annotated[
     bool,
     Field(
-        description="Whether its collaborators may add and remove tracks; "
-        "such a playlist is never public."
+        description="Whether its collaborators can add and remove tracks; "
+        "a collaborative playlist is never public."
     ),
 ]
 SnapshotId = Annotated[
@@ -35,11 +35,11 @@ SnapshotId = Annotated[
     Field(
         max_length=64,
         description="snapshot_id of the playlist as you last saw it: "
-        "the change is refused if it changed since.",
+        "the call fails if it has changed since.",
     ),
 ]
 MOST = 10_000
-"""Tracks that a playlist holds."""
+"""The most tracks that a playlist can have."""
 MINE = seeded("sppl", "studio-mix")
 
 
@@ -48,7 +48,7 @@ class Playlists(Service):
 
     @reads()
     def get_user_playlists(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
-        """Return the playlists that you own, contribute to or follow, the newest first, without their tracks."""
+        """Return the playlists you own, contribute to or follow, newest first, without tracks."""
         mine = me(self)["id"]
         followed = {r["item_id"] for r in rules.library(self, WORDS, "playlist")}
         rows = self.db.rows("spotify_playlists", order="created_at DESC, rowid DESC")
@@ -65,7 +65,10 @@ class Playlists(Service):
     def fetch_playlist(
         self, playlist_id: PlaylistId, limit: Limit = 50, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return a playlist and a page of its tracks in order, each with added_at and the user_id of whoever added it."""
+        """Return a playlist and a page of its tracks in order.
+
+        Each track has added_at, and added_by: the user_id of whoever added it.
+        """
         playlist = find_playlist(self, playlist_id)
         entries = items(self, playlist_id)
         known = rules.by_ids(self, WORDS, [e["track_id"] for e in entries])
@@ -87,7 +90,10 @@ class Playlists(Service):
         public: Public | None = None,
         collaborative: Collaborative = False,
     ) -> dict[str, Any]:
-        """Create an empty playlist and return it. It is public unless said otherwise or collaborative."""
+        """Create an empty playlist and return it.
+
+        By default it is public, unless it is collaborative.
+        """
         self._check(public, collaborative)
         row = {
             "id": self.new_id("sppl"),
@@ -110,7 +116,7 @@ class Playlists(Service):
         public: Public | None = None,
         collaborative: Collaborative | None = None,
     ) -> dict[str, Any]:
-        """Change name, description or visibility of a playlist that you own; what is left out stays."""
+        """Change name, description or visibility of a playlist you own; the rest stays as it is."""
         playlist = self._owned(playlist_id)
         given: dict[str, Any] = {
             "name": name and name.strip(),
@@ -121,7 +127,7 @@ class Playlists(Service):
         changes = {k: v for k, v in given.items() if v is not None}
         if not changes:
             hint = "Give at least one of name, description, public and collaborative."
-            self.fail("BAD_REQUEST", "Nothing to change.", hint)
+            self.fail("BAD_REQUEST", "No changes were given.", hint)
         if collaborative and public is None:
             changes["public"] = False
         after = playlist | changes
@@ -132,7 +138,10 @@ class Playlists(Service):
 
     @writes(example={"playlist_id": MINE}, destructive=True)
     def remove_playlist(self, playlist_id: PlaylistId) -> dict[str, Any]:
-        """Delete a playlist that you own, with its tracks, for everybody. To stop following one of another, use unfollow_playlist."""
+        """Delete a playlist that you own, for everyone.
+
+        To stop following someone else's playlist, use unfollow_playlist.
+        """
         self._owned(playlist_id)
         for entry in items(self, playlist_id):
             self.db.delete("spotify_playlist_items", entry["id"])
@@ -150,12 +159,17 @@ class Playlists(Service):
     def queue_tracks_to_playlist(
         self, playlist_id: PlaylistId, track_ids: TrackIds, snapshot_id: SnapshotId | None = None
     ) -> dict[str, Any]:
-        """Append tracks to the end of a playlist that you own or contribute to. A track may stand in it more than once."""
+        """Append tracks to a playlist that you own or contribute to.
+
+        It may contain a track more than once.
+        """
         playlist, entries = self._editable(playlist_id, snapshot_id)
         rules.find_tracks(self, WORDS, track_ids)
         if len(entries) + len(track_ids) > MOST:
-            message = f"A playlist holds at most {MOST} tracks."
-            self.fail("PLAYLIST_FULL", message, "Remove some first.", track_count=len(entries))
+            message = f"A playlist can have at most {MOST} tracks."
+            self.fail(
+                "PLAYLIST_FULL", message, "Remove some tracks first.", track_count=len(entries)
+            )
         mine = me(self)["id"]
         last = max((e["place"] for e in entries), default=0)
         for number, track_id in enumerate(track_ids, 1):
@@ -174,13 +188,13 @@ class Playlists(Service):
     def dequeue_tracks_from_playlist(
         self, playlist_id: PlaylistId, track_ids: TrackIds, snapshot_id: SnapshotId | None = None
     ) -> dict[str, Any]:
-        """Remove every occurrence of tracks from a playlist that you own or contribute to."""
+        """Remove all occurrences of tracks from a playlist that you own or contribute to."""
         playlist, entries = self._editable(playlist_id, snapshot_id)
         present = {e["track_id"] for e in entries}
         missing = [t for t in dict.fromkeys(track_ids) if t not in present]
         if missing:
-            message = f"Not in {playlist['name']!r}: {', '.join(missing[:5])}."
-            hint = "See fetch_playlist for what it holds; nothing was removed."
+            message = f"{playlist['name']!r} does not contain {', '.join(missing[:5])}."
+            hint = "Nothing was removed. fetch_playlist shows the playlist's tracks."
             self.fail("TRACK_NOT_IN_PLAYLIST", message, hint, track_ids=missing)
         for entry in entries:
             if entry["track_id"] in track_ids:
@@ -189,17 +203,17 @@ class Playlists(Service):
 
     @writes(example={"playlist_id": seeded("sppl", "nora-yoga")}, idempotent=True)
     def follow_playlist(self, playlist_id: PlaylistId) -> dict[str, Any]:
-        """Follow a public playlist of another user; it then stands in get_user_playlists."""
+        """Follow another user's public playlist; get_user_playlists then includes it."""
         playlist = find_playlist(self, playlist_id)
         if playlist["owner_id"] == me(self)["id"]:
-            hint = "It already stands in get_user_playlists."
+            hint = "get_user_playlists already includes it."
             self.fail("OWN_PLAYLIST", "This playlist is your own.", hint, playlist_id=playlist_id)
         rules.keep(self, WORDS, "playlist", [playlist_id])
         return {"followed": True, "playlist_id": playlist_id}
 
     @writes(example={"playlist_id": seeded("sppl", "ben-rest-days")}, idempotent=True)
     def unfollow_playlist(self, playlist_id: PlaylistId) -> dict[str, Any]:
-        """Stop following a playlist of another user; `unfollowed` is false when you did not follow it."""
+        """Stop following someone's playlist; `unfollowed` is false if you did not follow it."""
         find_playlist(self, playlist_id)
         there, _ = rules.drop(self, WORDS, [playlist_id])
         return {"unfollowed": bool(there), "playlist_id": playlist_id}
@@ -219,9 +233,9 @@ class Playlists(Service):
             owner = find_user(self, playlist["owner_id"])
             message = (
                 f"{playlist['name']!r} belongs to {owner['display_name']}; "
-                "only the owner may do this."
+                "only the owner can do this."
             )
-            hint = "Ask the owner, or make one of your own with create_new_playlist."
+            hint = "Ask the owner, or create your own with create_new_playlist."
             owner_id = owner["id"]
             self.fail(
                 "NOT_PLAYLIST_OWNER", message, hint, playlist_id=playlist_id, owner_id=owner_id
@@ -231,19 +245,17 @@ class Playlists(Service):
     def _editable(
         self, playlist_id: str, snapshot_id: str | None
     ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-        """Return a playlist that the user may change, and its entries, or refuse."""
+        """Return a playlist that the user may change, and its entries; fail if they may not."""
         playlist = find_playlist(self, playlist_id)
         mine = me(self)["id"]
         if self.db.rows("spotify_blends", "playlist_id=?", playlist_id):
-            message = "A Blend is put together by Spotify."
+            message = "Spotify picks the tracks of a Blend; you cannot edit them."
             hint = "Refresh it with update_blend."
             self.fail("BLEND_NOT_EDITABLE", message, hint, playlist_id=playlist_id)
         contributes = playlist["collaborative"] and mine in playlist["members"]
         if mine != playlist["owner_id"] and not contributes:
-            message = f"You may not change {playlist['name']!r}: you are no collaborator."
-            hint = (
-                "Copy its tracks to a playlist of your own (create_new_playlist), or ask the owner."
-            )
+            message = f"You cannot change {playlist['name']!r}: you are not a collaborator."
+            hint = "Copy its tracks to your own playlist (create_new_playlist), or ask the owner."
             owner_id = playlist["owner_id"]
             self.fail(
                 "PLAYLIST_NOT_EDITABLE", message, hint, playlist_id=playlist_id, owner_id=owner_id
@@ -251,8 +263,8 @@ class Playlists(Service):
         entries = items(self, playlist_id)
         current = snapshot(playlist, entries)
         if snapshot_id is not None and snapshot_id != current:
-            message = "The playlist changed since that snapshot."
-            hint = "Read it with fetch_playlist and call again with its snapshot_id."
+            message = "The playlist has changed since that snapshot."
+            hint = "Read it with fetch_playlist, then try again with its current snapshot_id."
             self.fail("SNAPSHOT_MISMATCH", message, hint, snapshot_id=current)
         return playlist, entries
 

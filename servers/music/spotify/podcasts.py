@@ -1,4 +1,4 @@
-"""Podcasts: shows, their episodes, and how far they were heard."""
+"""Podcasts: shows, their episodes, and how far those have been played."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ ShowId = Annotated[
     str, Field(description="show_id of a podcast, from search_shows or get_saved_shows.")
 ]
 Words = Annotated[
-    str, Field(min_length=1, max_length=100, description="Words to look for; all must occur.")
+    str,
+    Field(min_length=1, max_length=100, description="Words to search for; all of them must match."),
 ]
 
 
@@ -27,7 +28,7 @@ class Podcasts(Service):
     def search_shows(
         self, query: Words, limit: Limit = 10, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Find podcasts by words of name, publisher and description."""
+        """Search podcasts by words from name, publisher and description."""
         return page(rules.search(self, "spotify_shows", query), "shows", limit, cursor, self._show)
 
     @reads(example={"query": "naming things"})
@@ -38,7 +39,7 @@ class Podcasts(Service):
         limit: Limit = 10,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Find published episodes by words of their name, of one show if given, the newest first."""
+        """Search published episodes by words from their name, in all shows or one, newest first."""
         if show_id is not None:
             self._find(show_id)
         rows = rules.search(self, "spotify_episodes", query)
@@ -52,7 +53,7 @@ class Podcasts(Service):
     def get_show(
         self, show_id: ShowId, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return a podcast and a page of its published episodes, the newest first."""
+        """Return a podcast and a page of its published episodes, newest first."""
         show = self._find(show_id)
         episodes = page(
             self._episodes(show_id), "episodes", limit, cursor, lambda e: episode_json(self, e)
@@ -61,12 +62,12 @@ class Podcasts(Service):
 
     @reads(example={"episode_id": seeded("spep", "margins-17")})
     def get_episode(
-        self, episode_id: Annotated[str, Field(description="episode_id, from a show or search.")]
+        self, episode_id: Annotated[str, Field(description="episode_id, from a show or a search.")]
     ) -> dict[str, Any]:
-        """Return an episode: show, date, length, `resume_position_ms`, and whether it was heard to the end."""
+        """Return an episode: show, date, length, resume_position_ms and fully_played."""
         episode = self.db.get("spotify_episodes", episode_id)
         if episode is None or episode["released"] > self.time:
-            message = f"There is no episode {episode_id!r}."
+            message = f"There is no episode with the ID {episode_id!r}."
             hint = "Find episodes with search_episodes or get_show."
             self.fail("EPISODE_NOT_FOUND", message, hint, episode_id=episode_id)
         show = self._find(episode["show_id"])
@@ -75,7 +76,7 @@ class Podcasts(Service):
 
     @reads()
     def get_saved_shows(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
-        """Return the podcasts that you follow, with their latest episode."""
+        """Return the podcasts you follow, each with its latest episode."""
         rows = rules.library(self, WORDS, "show")
         return page(rows, "shows", limit, cursor, lambda r: self._show(self._find(r["item_id"])))
 
@@ -88,7 +89,7 @@ class Podcasts(Service):
 
     @writes(example={"show_id": seeded("spsh", "margins")}, idempotent=True)
     def unsave_show(self, show_id: ShowId) -> dict[str, Any]:
-        """Stop following a podcast; how far its episodes were heard is kept."""
+        """Stop following a podcast. The positions in its episodes are kept."""
         self._find(show_id)
         there, _ = rules.drop(self, WORDS, [show_id])
         return {
@@ -100,7 +101,7 @@ class Podcasts(Service):
     def _find(self, show_id: str) -> dict[str, Any]:
         show = self.db.get("spotify_shows", show_id)
         if show is None:
-            message = f"There is no show {show_id!r}."
+            message = f"There is no show with the ID {show_id!r}."
             self.fail("SHOW_NOT_FOUND", message, "Find shows with search_shows.", show_id=show_id)
         return show
 

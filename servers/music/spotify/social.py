@@ -1,4 +1,4 @@
-"""Blends with friends, and jams: listening together."""
+"""Blends with friends, and jams for listening together."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ BlendId = Annotated[str, Field(description="blend_id, from list_blends.")]
 JamId = Annotated[str, Field(description="session_id of a jam, from list_jam_sessions.")]
 JAM_LASTS = timedelta(hours=8)
 JAM_STARTS_WITH = 20
-"""Tracks of the host's playback, at most, with which a jam begins."""
+"""The most tracks that a jam takes over from the host's playback."""
 BLEND_SIZE = 20
 TASTE_COUNTS = 182 * 86_400
-"""Seconds for which what was heard counts as the user's taste."""
+"""How long, in seconds, what was heard counts toward the user's taste."""
 JORDAN = seeded("spu", "jordan_park")
 SONG = seeded("spt", "firewood-2")
 
@@ -43,11 +43,14 @@ class Social(Service):
 
     @writes(example={"target_user_id": seeded("spu", "kai_tanaka")})
     def create_blend(self, target_user_id: UserId) -> dict[str, Any]:
-        """Make a playlist out of your taste and another user's. Returns it with how well the two match (percent)."""
+        """Create a playlist that blends your taste with another user's.
+
+        Returns it with `taste_match_percent`.
+        """
         user = find_user(self, target_user_id)
         mine = me(self)
         if target_user_id == mine["id"]:
-            hint = "Find people with search_users."
+            hint = "Find users with search_users."
             self.fail("CANNOT_BLEND_WITH_SELF", "A Blend needs another user.", hint)
         known = self.db.rows("spotify_blends", "user_id=?", target_user_id)
         if known:
@@ -78,7 +81,7 @@ class Social(Service):
 
     @reads(example={"blend_id": seeded("spb", "jordan_park")})
     def get_blend(self, blend_id: BlendId) -> dict[str, Any]:
-        """Return a Blend: its users, taste match today, playlist and tracks."""
+        """Return a Blend: its users, today's taste match, playlist and tracks."""
         return self._blend(self._find_blend(blend_id))
 
     @reads()
@@ -95,7 +98,7 @@ class Social(Service):
 
     @writes(example={"blend_id": seeded("spb", "jordan_park")})
     def update_blend(self, blend_id: BlendId) -> dict[str, Any]:
-        """Put a Blend together anew from what both have heard lately."""
+        """Refresh a Blend with tracks that fit what both of you listen to now."""
         blend = self._find_blend(blend_id)
         for entry in items(self, blend["playlist_id"]):
             self.db.delete("spotify_playlist_items", entry["id"])
@@ -106,7 +109,7 @@ class Social(Service):
     def _find_blend(self, blend_id: str) -> dict[str, Any]:
         blend = self.db.get("spotify_blends", blend_id)
         if blend is None:
-            message = f"There is no Blend {blend_id!r}."
+            message = f"There is no Blend with the ID {blend_id!r}."
             self.fail("BLEND_NOT_FOUND", message, "See list_blends.", blend_id=blend_id)
         return blend
 
@@ -114,7 +117,7 @@ class Social(Service):
         return Heard(self, DECK, WORDS, iso(self.now - TASTE_COUNTS))
 
     def _fill(self, blend: dict[str, Any]) -> None:
-        """Put tracks into a Blend's playlist: in turn one that I play most and one of theirs."""
+        """Fill a Blend's playlist, alternating between the user's top tracks and the friend's."""
         friend = find_user(self, blend["user_id"])
         mine = [t["id"] for t in self._heard().tracks if t["playable"]][:60]
         pool = rules.genre_tracks(self, WORDS, friend["taste"] or list(rules.GENRES))
@@ -157,14 +160,17 @@ class Social(Service):
     # -- jams -------------------------------------------------------------------------------------
     @writes()
     def start_jam_session(self) -> dict[str, Any]:
-        """Start a jam with what plays or is paused and its queue. Friends join with the join_code; it ends after 8 hours."""
+        """Start a jam with what is playing or paused, and what comes next.
+
+        Friends join with the join_code. A jam ends after 8 hours.
+        """
         mine = me(self)["id"]
         if not me(self)["premium"]:
-            message = "Only members of Spotify Premium can start a jam."
-            self.fail("PREMIUM_REQUIRED", message, "Join the jam of somebody else.")
+            message = "Starting a jam requires Spotify Premium."
+            self.fail("PREMIUM_REQUIRED", message, "Join someone else's jam instead.")
         for jam in self._jams():
             if jam["host_id"] == mine and jam["ends_at"] > self.time:
-                hint = "Go on with it (get_jam_session), or end it with leave_jam_session."
+                hint = "Continue it (get_jam_session), or end it with leave_jam_session."
                 self.fail(
                     "JAM_ALREADY_ACTIVE", "You already host a jam.", hint, session_id=jam["id"]
                 )
@@ -194,16 +200,19 @@ class Social(Service):
         ]
         | None = None,
     ) -> dict[str, Any]:
-        """Join a jam by its session_id or by the join_code that somebody shared. Returns participants and queue."""
+        """Join a jam by its session_id or by a join_code that someone shared.
+
+        Returns the jam with its participants and queue.
+        """
         if (session_id is None) == (join_code is None):
-            message = "Give either session_id or join_code."
-            self.fail("BAD_REQUEST", message, "One of the two names the jam.")
+            message = "Exactly one of session_id and join_code is required."
+            self.fail("BAD_REQUEST", message, "Give the session_id or the join_code of the jam.")
         if join_code is not None:
             code = join_code.strip().upper()
             ids = [jam["id"] for jam in self.db.rows("spotify_jams")]
             matching = [jam_id for jam_id in ids if self._code(jam_id) == code]
             if not matching:
-                message = f"No jam has the code {join_code!r}."
+                message = f"There is no jam with the code {join_code!r}."
                 hint = "Ask the host for the code."
                 self.fail("JAM_NOT_FOUND", message, hint, join_code=join_code)
             session_id = matching[0]
@@ -221,7 +230,7 @@ class Social(Service):
 
     @reads()
     def list_jam_sessions(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
-        """Return jams of yours and of people whom you follow, the latest first, running and ended ones."""
+        """Return your jams and those of people you follow, active and ended, the latest first."""
         return page(self._jams(), "sessions", limit, cursor, self._jam)
 
     @writes(
@@ -229,7 +238,7 @@ class Social(Service):
         setup=(Setup("start_jam_session", {}, "jam"),),
     )
     def add_to_jam_queue(self, session_id: JamId, track_id: TrackId) -> dict[str, Any]:
-        """Add a track to the end of the queue of a jam that you are in."""
+        """Add a track to the end of the queue of a jam that you have joined."""
         jam = self._running(session_id)
         self._member(jam)
         track = rules.to_play(self, WORDS, track_id)
@@ -248,7 +257,7 @@ class Social(Service):
         destructive=True,
     )
     def leave_jam_session(self, session_id: JamId) -> dict[str, Any]:
-        """Leave a jam; when you are its host, it ends for everybody."""
+        """Leave a jam. If you are its host, it ends for everyone."""
         jam = self._running(session_id)
         self._member(jam)
         mine = me(self)["id"]
@@ -277,7 +286,7 @@ class Social(Service):
     def _find_jam(self, session_id: str) -> dict[str, Any]:
         jam = self.db.get("spotify_jams", session_id)
         if jam is None:
-            message = f"There is no jam {session_id!r}."
+            message = f"There is no jam with the ID {session_id!r}."
             self.fail("JAM_NOT_FOUND", message, "See list_jam_sessions.", session_id=session_id)
         return jam
 
@@ -328,14 +337,14 @@ class Social(Service):
         return f"JAM-{jam_id[-6:].upper()}"
 
     def _jam(self, jam: dict[str, Any]) -> dict[str, Any]:
-        """Return a jam for the agent.
+        """Return a jam as replies show it.
 
-        Its tracks play one after the other from the moment at which they were added.
+        Its tracks play one after another, none before it was added.
         """
         rows = self.db.rows("spotify_jam_tracks", "jam_id=?", jam["id"], order="added_at, rowid")
         known = rules.by_ids(self, WORDS, [r["track_id"] for r in rows])
         until = parse_time(min(self.time, jam["ends_at"])) * 1000
-        free = 0  # the moment, in milliseconds, at which the track before ends
+        free = 0  # the moment, in milliseconds, at which the previous track ends
         current = None
         queue = []
         for row in rows:

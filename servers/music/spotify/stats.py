@@ -1,4 +1,4 @@
-"""What the user listens to most."""
+"""What the user listens to most, and what they played recently."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DAYS = {"short_term": 28, "medium_term": 182, "long_term": 365}
 
 
 class Stats(Service):
-    """Top lists and numbers."""
+    """Top lists and listening statistics."""
 
     def _range(self, time_range: str) -> Heard:
         return Heard(self, DECK, WORDS, iso(self.now - DAYS[time_range] * 86_400))
@@ -29,7 +29,10 @@ class Stats(Service):
         limit: Limit = 10,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Return the tracks or artists that you played most in a span until now, with `plays` and rank from 1."""
+        """Return the tracks or artists you played most in a recent period.
+
+        Each item has its `plays` and its `rank`, from 1.
+        """
         heard = self._range(time_range)
         if item_type == "tracks":
             items = [
@@ -43,7 +46,10 @@ class Stats(Service):
 
     @reads(example={"time_range": "short_term"})
     def get_listening_stats(self, time_range: TimeRange = "medium_term") -> dict[str, Any]:
-        """Return top five artists, tracks and genres of a span, minutes heard, and how many different tracks. Podcasts do not count."""
+        """Return your top five artists, tracks and genres in a recent period.
+
+        It also has the minutes heard and the number of different tracks. Podcasts do not count.
+        """
         heard = self._range(time_range)
         return {
             "time_range": time_range,
@@ -62,7 +68,10 @@ class Stats(Service):
     def get_recently_played(
         self, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return tracks lately heard for at least half a minute, the latest first, with `played_at` and `plays` until then."""
+        """Return recently played tracks, the latest first; a play is at least half a minute.
+
+        An entry may cover several plays: `plays` counts them, `played_at` is the last one.
+        """
         rows = [r for r in history(self, DECK) if r["plays"]]
         known = rules.by_ids(self, WORDS, [r["track_id"] for r in rows])
         rows = [r for r in rows if r["track_id"] in known]

@@ -1,4 +1,4 @@
 """Instacart: groceries from many stores.
 
-A cart for each store, replacements, delivery slots, recipes and past purchases.
+Each store has its own cart; there are replacements, delivery slots, recipes and past purchases.
 """

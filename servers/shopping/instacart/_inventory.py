@@ -1,6 +1,6 @@
-"""What a store carries, at which price, and how much is left.
+"""What a store carries, at what price, and how much is left.
 
-All are functions of store, product and moment, with rows for exceptions.
+All three are functions of the store, the product and the moment; rows hold the exceptions.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from servers.kit.zones import local, local_moment
 WEEK = 604_800
 DAY = 86_400
 SLOT = 7200
-"""Seconds of a delivery slot."""
+"""Length of a delivery slot, in seconds."""
 SPECIAL = {
     "pharmacy": ("pharmacy", "personal care", "baby", "snacks", "beverages", "household"),
     "pet_supplies": ("pets",),
 }
-"""Store types that sell some categories only."""
+"""Store types that sell only some categories."""
 # How many ounces, fluid ounces or pieces a unit holds.
 _OUNCES = {
     "oz": 1.0,
@@ -37,7 +37,7 @@ _OUNCES = {
     "dozen": 12.0,
     "bunch": 1.0,
 }
-# What a unit counts, for those that do not count themselves.
+# What a unit measures, for units that are not a measure themselves.
 _KIND = {
     "oz": "oz",
     "lb": "oz",
@@ -63,7 +63,7 @@ def exceptions_of(svc: Service, store_id: str) -> Exceptions:
 
 
 def _exception(exceptions: Exceptions, product_id: str, column: str, at: int) -> Any:
-    """Return what holds instead of a store's rule at a moment, the latest where several do."""
+    """Return the exception in force at a moment, the latest if there are several, or None."""
     moment = iso(at)
     value = None
     for row in exceptions.get(product_id, []):
@@ -73,7 +73,7 @@ def _exception(exceptions: Exceptions, product_id: str, column: str, at: int) ->
 
 
 def carries(store: dict[str, Any], product: dict[str, Any]) -> bool:
-    """Return whether a store has a product on its shelves at all."""
+    """Return whether a store sells a product at all."""
     if product["id"] in store["also"]:
         return True
     only = SPECIAL.get(store["store_type"])
@@ -85,13 +85,13 @@ def carries(store: dict[str, Any], product: dict[str, Any]) -> bool:
 
 
 def price(store: dict[str, Any], product: dict[str, Any], at: int, exceptions: Exceptions) -> int:
-    """Return the price in cents: the catalogue's with the store's markup, or a sale's."""
+    """Return the price in cents: the catalogue's with the store's markup, less any sale."""
     special = _exception(exceptions, product["id"], "price", at)
     if special is not None:
         return special
     own = 97 + int(9 * share("price", store["name"], product["id"]))
     sale = 85 if share("sale", store["name"], product["id"], at // WEEK) < 0.07 else 100
-    # Three factors in per cent; prices end in nine.
+    # The three factors are percentages; prices end in nine.
     cents = product["price"] * store["markup"] * own * sale // 1_000_000
     return max(49, cents // 10 * 10 + 9)
 
@@ -104,7 +104,7 @@ def in_stock(
 
 
 def level(store: dict[str, Any], product: dict[str, Any], at: int, exceptions: Exceptions) -> str:
-    """Return high, low or out, which changes from day to day."""
+    """Return the stock level: high, low or out. It changes every few days."""
     known = _exception(exceptions, product["id"], "stock", at)
     if known is not None:
         return known
@@ -117,26 +117,26 @@ def level(store: dict[str, Any], product: dict[str, Any], at: int, exceptions: E
 
 
 def aisle(store: dict[str, Any], product: dict[str, Any]) -> str:
-    """Return where in the store a product stands."""
+    """Return the aisle in which a store keeps a product."""
     return f"Aisle {1 + int(18 * share('aisle', store['name'], product['category']))}"
 
 
 def per_unit(product: dict[str, Any], cents: int) -> tuple[float, str]:
-    """Return the price in cents, to a tenth, of one ounce, fluid ounce or piece, and of which."""
+    """Return the price per ounce, fluid ounce or piece (cents, to a tenth), and which it is."""
     amount = product["size"] * _OUNCES[product["unit"]]
     return round(cents / amount, 1), measure(product["unit"])
 
 
 def measure(unit: str) -> str:
-    """Return what a unit counts: oz (weight), fl oz (volume) or each.
+    """Return what a unit measures: oz (weight), fl oz (volume) or each (number).
 
-    Amounts of one of them can be compared.
+    Only amounts of the same measure can be compared.
     """
     return _KIND.get(unit, unit)
 
 
 def pieces(product: dict[str, Any], amount: float, unit: str) -> int:
-    """Return how many pieces hold an amount; one where the units cannot be compared."""
+    """Return how many packages make up an amount; 1 if the units cannot be compared."""
     if measure(unit) != measure(product["unit"]):
         return 1
     needed = amount * _OUNCES[unit] / (product["size"] * _OUNCES[product["unit"]])
@@ -146,7 +146,7 @@ def pieces(product: dict[str, Any], amount: float, unit: str) -> int:
 def nearest(
     svc: Service, store: dict[str, Any], product: dict[str, Any], at: int, exceptions: Exceptions
 ) -> dict[str, Any] | None:
-    """Return the product of the same kind that is in stock and nearest in price, or None."""
+    """Return the product of the same kind, in stock and closest in price, or None."""
     rows = svc.db.rows(
         "instacart_products", "family=? AND id<>?", product["family"], product["id"], order="rowid"
     )
@@ -160,7 +160,7 @@ def nearest(
 
 
 def closed_for_good(store: dict[str, Any], at: int) -> bool:
-    """Return whether a store has closed for good, by its own calendar."""
+    """Return whether a store has closed for good, by its local date."""
     return _gone(store, local(at, ZoneInfo(store["timezone"])).date())
 
 
@@ -189,9 +189,9 @@ def is_open(store: dict[str, Any], at: int) -> bool:
 
 
 def slots(store: dict[str, Any], at: int, days: int) -> list[tuple[int, int]]:
-    """Return the windows in which a store's orders arrive, of the days from a moment on.
+    """Return a store's delivery windows on a number of days, starting with the day of `at`.
 
-    Those of the first day that are past already are among them.
+    The windows of the first day include those that have passed.
     """
     zone = ZoneInfo(store["timezone"])
     today = local(at, zone).date()
@@ -210,15 +210,12 @@ def slots(store: dict[str, Any], at: int, days: int) -> list[tuple[int, int]]:
 
 
 def crowd(store: dict[str, Any], begin: int) -> int:
-    """Return how many of a slot's ten places others have taken."""
+    """Return how many of a slot's ten places other customers have taken."""
     return int(11 * share("slot", store["name"], store["street"], begin) ** 1.3)
 
 
 def slot_fee(store: dict[str, Any], begin: int) -> int:
-    """Return the delivery fee of a slot in cents: the store's, and up to two dollars on top.
-
-    They are due when many want the slot.
-    """
+    """Return the delivery fee of a slot in cents: the store's, plus a surcharge if it is busy."""
     taken = crowd(store, begin)
     fee = store["delivery_fee"]
     if taken >= 6:

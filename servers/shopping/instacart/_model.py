@@ -1,4 +1,4 @@
-"""Instacart's tables and argument types, what it shows of a product, and how rows are found."""
+"""Instacart's tables and argument types, the JSON of a product, and lookups of rows."""
 
 from __future__ import annotations
 
@@ -20,22 +20,23 @@ TABLES = {
         "id:str kind:str last_four:str expires:str? billing_address:str? is_default:bool "
         "added_at:str"
     ),
-    # `hours` are seven of "08:00-22:00" or "closed", Monday first; `markup` is per cent on the
-    # catalogue, `breadth` the part of it carried, `also` ids of products carried besides.
+    # `hours` has seven entries such as "08:00-22:00" or "closed", Monday first. `markup` is the
+    # price level in percent of the catalogue's, `breadth` the share of products that the store
+    # carries, and `also` lists ids of products that it carries in any case.
     "instacart_stores": Table(
         "id:str name:str store_type:str street:str city:str state:str zip:str lat:float lng:float "
         "timezone:str phone:str? rating:float hours:list delivery_fee:int min_order:int "
         "markup:int breadth:float also:list closed_since:str?",
         search=("name", "store_type", "street"),
     ),
-    # `words` are others by which people look for a product.
+    # `words` are other words that people use to search for a product.
     "instacart_products": Table(
         "id:str family:str name:str brand:str category:str size:float unit:str price:int "
         "labels:list words:str",
         search=("name", "brand", "category", "family", "words"),
         index=("family", "category"),
     ),
-    # What differs from a store's rule for a while: another price, or what is left of a product.
+    # Temporary exceptions to a store's rules: another price or stock level of a product.
     "instacart_exceptions": Table(
         "id:str store_id:str product_id:str price:int? stock:str? begins:str ends:str",
         index=("store_id",),
@@ -53,8 +54,8 @@ TABLES = {
         "code:str title:str percent:int? amount:int? most:int? minimum:int store_ids:list "
         "starts_at:str expires_at:str"
     ),
-    # `shop_at`, `leaves_at` and `arrives_at` are planned at the checkout; `shopped` says that the
-    # shopper has been through the list.
+    # `shop_at`, `leaves_at` and `arrives_at` are planned at checkout; `shopped` becomes true when
+    # the shopper has finished the list.
     "instacart_orders": Table(
         "id:str store_id:str address_id:str card_id:str coupon:str? discount:int delivery_fee:int "
         "service_fee:int tip:int window_id:str window_start:str window_end:str created_at:str "
@@ -62,8 +63,8 @@ TABLES = {
         "cancel_reason:str? cancel_fee:int rating:int? comment:str? rated_at:str?",
         index=("created_at", "shop_at"),
     ),
-    # `outcome` is found, replaced or refunded once it was shopped for; `got_id` and `got_price` are
-    # what was put in the bag.
+    # `outcome` is found, replaced or refunded once the shopper is done; `got_id` and `got_price`
+    # are the product that went into the bag, and its price.
     "instacart_order_items": Table(
         "id:str order_id:str product_id:str quantity:int price:int notes:str? preference:str "
         "replacement_id:str? outcome:str? got_id:str? got_price:int?",
@@ -87,12 +88,13 @@ ProductId = Annotated[
 CartId = Annotated[str, Field(description="cart_id, from list_carts or create_cart.")]
 OrderId = Annotated[str, Field(description="order_id, from list_orders.")]
 Quantity = Annotated[
-    int, Field(ge=1, le=99, description="How many pieces (of the product's size), 1 to 99.")
+    int, Field(ge=1, le=99, description="Number of units of the product, 1 to 99.")
 ]
 Notes = Annotated[
     str,
     Field(
-        max_length=140, description="Note to the shopper about this item; an empty one removes it."
+        max_length=140,
+        description="Note to the shopper about this item; an empty string removes it.",
     ),
 ]
 Category = Annotated[
@@ -100,36 +102,37 @@ Category = Annotated[
         "produce", "bakery", "dairy", "meat", "seafood", "deli", "frozen", "pantry", "snacks",
         "beverages", "breakfast", "household", "personal care", "pets", "baby", "pharmacy",
     ],
-    Field(description="Only products of this category."),
+    Field(description="Only products in this category."),
 ]  # fmt: skip
 Preference = Annotated[
     Literal["best_match", "specific", "refund", "contact_me"],
     Field(
-        description="If it is out of stock: best_match takes the nearest in price of its kind, "
-        "specific the named replacement, refund nothing; contact_me asks you in the app and "
-        "refunds it when nobody answers."
+        description="What to do if the item is out of stock: best_match takes the similar product "
+        "closest in price, specific the named replacement, refund no replacement; contact_me asks "
+        "you in the app and refunds the item if nobody answers."
     ),
 ]
 
 
 def find_store(svc: Service, store_id: str) -> dict[str, Any]:
-    """Return a store, or refuse."""
+    """Return a store; fail if it does not exist."""
     row = svc.db.get("instacart_stores", store_id)
     if row is None:
-        hint = "Take a store_id from search_stores."
-        svc.fail("STORE_NOT_FOUND", f"There is no store {store_id!r}.", hint, store_id=store_id)
+        message = f"There is no store with the ID {store_id!r}."
+        hint = "Use a store_id from search_stores."
+        svc.fail("STORE_NOT_FOUND", message, hint, store_id=store_id)
     return row
 
 
 def find_product(svc: Service, store: dict[str, Any], product_id: str) -> dict[str, Any]:
-    """Return a product that a store carries, in stock or not, or refuse."""
+    """Return a product that a store carries, in stock or not; fail if it does not carry it."""
     row = svc.db.get("instacart_products", product_id)
     if row is None or not stock.carries(store, row):
         if row is None:
-            message = f"There is no product {product_id!r}."
+            message = f"There is no product with the ID {product_id!r}."
         else:
             message = f"{store['name']} does not carry {row['name']}."
-        hint = "Look for it with search_grocery_items in this store."
+        hint = "Find products of this store with search_grocery_items."
         svc.fail("PRODUCT_NOT_FOUND", message, hint, store_id=store["id"], product_id=product_id)
     return row
 
@@ -156,5 +159,5 @@ def size(row: dict[str, Any]) -> str:
 
 
 def profile(svc: Service) -> dict[str, Any]:
-    """Return who is signed in."""
+    """Return the signed-in customer."""
     return svc.db.rows("instacart_profile")[0]

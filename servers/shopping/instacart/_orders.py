@@ -1,7 +1,4 @@
-"""The life of an order.
-
-What it costs, where it stands, what the shopper found, and what is given back.
-"""
+"""The life of an order: its price and status, what the shopper found, and refunds."""
 
 from __future__ import annotations
 
@@ -17,23 +14,26 @@ from servers.shopping.instacart._model import find_store, size
 HOUR = 3600
 DAY = 86_400
 MISSED = {"high": 0.02, "low": 0.2, "out": 1.0}
-"""How often a shopper does not find what the store thinks it has."""
+"""How often a shopper cannot find an item, by its stock level."""
 HANDLED = 2 * HOUR
 """Seconds until a reported issue is decided."""
 SERVICE_PERCENT = 5
 SERVICE_LEAST = 199
-"""The service fee in cents that an order has at least."""
+"""The minimum service fee, in cents."""
 LATE = 4500
-"""Seconds by which a late order is late."""
+"""How late a late order is, in seconds."""
 
 
 def service_fee(subtotal: int) -> int:
-    """Return the service fee in cents: 5 per cent, 1.99 dollars at least."""
+    """Return the service fee in cents: 5 percent, but at least $1.99."""
     return max(SERVICE_LEAST, subtotal * SERVICE_PERCENT // 100)
 
 
 def timetable(key: str, ordered: int, begin: int) -> dict[str, str]:
-    """Return when the shopper starts, leaves the store and arrives; the slot begins at `begin`."""
+    """Return when the shopper starts, leaves the store and arrives.
+
+    The order was placed at `ordered`, and its slot starts at `begin`.
+    """
     start = max(ordered + 600, begin - HOUR)
     leaves = start + 1500 + int(1200 * share("shopping", key))
     arrives = max(leaves + 900, begin + int(6900 * share("arrival", key)))
@@ -56,25 +56,28 @@ def status(row: dict[str, Any], now: str) -> str:
 
 
 def find(svc: Service, order_id: str) -> dict[str, Any]:
-    """Return an order, or refuse."""
+    """Return an order; fail if it does not exist."""
     row = svc.db.get("instacart_orders", order_id)
     if row is None:
-        hint = "Take an order_id from list_orders."
-        svc.fail("ORDER_NOT_FOUND", f"There is no order {order_id!r}.", hint, order_id=order_id)
+        message = f"There is no order with the ID {order_id!r}."
+        hint = "Use an order_id from list_orders."
+        svc.fail("ORDER_NOT_FOUND", message, hint, order_id=order_id)
     return row
 
 
 def delivered(svc: Service, order_id: str, within: int, what: str) -> dict[str, Any]:
-    """Return an order that was delivered within so many seconds, or refuse."""
+    """Return an order that was delivered at most `within` seconds ago; fail otherwise."""
     row = find(svc, order_id)
     state = status(row, svc.time)
     if state != "delivered":
-        message = f"Order {order_id} is {state}."
-        hint = f"Wait for the delivery to {what}."
+        message = f"Order {order_id} has not been delivered; its status is {state}."
+        hint = f"You can {what} after the delivery."
         svc.fail("ORDER_NOT_DELIVERED", message, hint, order_status=state)
     if svc.now - parse_time(row["arrives_at"]) > within:
-        message = f"Order {order_id} was delivered {row['arrives_at']}, too long ago to {what}."
-        hint = "list_orders shows later orders."
+        message = (
+            f"Order {order_id} was delivered at {row['arrives_at']}; it is too late to {what}."
+        )
+        hint = "list_orders shows more recent orders."
         svc.fail("WINDOW_CLOSED", message, hint, delivered_at=row["arrives_at"])
     return row
 
@@ -85,12 +88,12 @@ def items(svc: Service, order_id: str) -> list[dict[str, Any]]:
 
 
 def missed(order_id: str, product_id: str, level: str) -> bool:
-    """Return whether an order's shopper does not find a product of a stock level."""
+    """Return whether the shopper fails to find a product with this stock level."""
     return share("found", order_id, product_id) < MISSED[level]
 
 
 def shop(svc: Service, row: dict[str, Any]) -> None:
-    """Let the shopper go through the list: each item is found, replaced as wished, or refunded."""
+    """Let the shopper go through the list: each item is found, replaced or refunded."""
     store = find_store(svc, row["store_id"])
     exceptions = stock.exceptions_of(svc, row["store_id"])
     at = parse_time(row["shop_at"])
@@ -116,7 +119,7 @@ def _instead(
     at: int,
     exceptions: stock.Exceptions,
 ) -> dict[str, Any] | None:
-    """Return the product that takes the place of one that was not found, None for a refund."""
+    """Return the replacement for a product that was not found, or None for a refund."""
     if item["preference"] == "best_match":
         return stock.nearest(svc, store, product, at, exceptions)
     if item["preference"] != "specific":
@@ -134,9 +137,9 @@ def issues(svc: Service, order_id: str) -> list[dict[str, Any]]:
 
 
 def worth(svc: Service, issue: dict[str, Any]) -> int:
-    """Return the cents that an issue is worth.
+    """Return the refund for an issue, in cents.
 
-    That is what was paid for the items it names, or the delivery fee of a late order.
+    It is what was paid for the items it names, or the delivery fee of a late order.
     """
     row = find(svc, issue["order_id"])
     if issue["issue_type"] == "late_delivery":
@@ -151,12 +154,12 @@ def worth(svc: Service, issue: dict[str, Any]) -> int:
 
 
 def named_in(svc: Service, lines: list[dict[str, Any]], text: str) -> list[str]:
-    """Return the product_ids of an order's lines that a text names.
+    """Return the product_ids of the order lines that a text mentions.
 
-    It may name what was asked for or what was put in the bag, by its name or kind. The longest
-    words count first, so that oat milk does not name the milk too.
+    It may mention the product that was ordered or the one that was delivered, by its name or kind.
+    The longest phrases are matched first, so that "oat milk" does not also mention the milk.
     """
-    meant: dict[str, set[str]] = {}  # by words: the product_ids that they mean
+    meant: dict[str, set[str]] = {}  # product_ids by the words that mention them
     for item in lines:
         for product_id in (item["product_id"], item["got_id"]):
             product = svc.db.get("instacart_products", product_id) if product_id else None
@@ -176,7 +179,7 @@ _PLURAL = re.compile(r"(?<=.)(?:(ie)s|(o)es|(?<!s)s)$")
 
 
 def _singular(text: str) -> str:
-    """Return the words of a text in lower case, each without the ending of a plural."""
+    """Return a text's words in lower case and in the singular."""
 
     def ending(plural: re.Match[str]) -> str:
         return "y" if plural[1] else plural[2] or ""
@@ -186,7 +189,7 @@ def _singular(text: str) -> str:
 
 
 def issue_json(svc: Service, issue: dict[str, Any]) -> dict[str, Any]:
-    """Return an issue for the agent: it is decided two hours after the report."""
+    """Return an issue as replies show it; it is decided two hours after the report."""
     amount = worth(svc, issue)
     state = "received"
     if svc.now - parse_time(issue["created_at"]) >= HANDLED:
@@ -203,11 +206,11 @@ def issue_json(svc: Service, issue: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-# -- what it costs --------------------------------------------------------------------------------
+# -- bills and JSON -------------------------------------------------------------------------------
 def pricing(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
-    """Return the bill in cents; `final` once it was shopped for.
+    """Return the bill in cents; `final` is true once the shopper is done.
 
-    `refunded` is what was given back after the delivery.
+    `refunded` is what was refunded after the delivery.
     """
     if row["cancelled_at"] is not None:
         bill = {
@@ -239,12 +242,12 @@ def pricing(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _charged(item: dict[str, Any]) -> int:
-    """Return the cents of a line: as ordered until it was shopped for, then as it came."""
+    """Return the cost of a line in cents: as ordered or, once the shopper is done, as delivered."""
     return item["quantity"] * (item["price"] if item["outcome"] is None else item["got_price"])
 
 
 def item_json(svc: Service, item: dict[str, Any]) -> dict[str, Any]:
-    """Return one line of an order: what was asked for and what came of it."""
+    """Return one line of an order: what was ordered and what became of it."""
     product = svc.db.get("instacart_products", item["product_id"]) or {}
     replacement = None
     if item["outcome"] == "replaced":
@@ -287,7 +290,7 @@ def summary(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
 
 
 def order_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
-    """Return an order whole."""
+    """Return an order in full."""
     state = status(row, svc.time)
     bill = pricing(svc, row)
     shopper = None

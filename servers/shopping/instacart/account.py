@@ -1,4 +1,4 @@
-"""Where groceries go and what pays for them."""
+"""The customer's profile, addresses and payment methods."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Instructions = Annotated[
     str,
     Field(
         max_length=200,
-        description="What the courier should know: gate code, where to put the bags.",
+        description="Instructions for the delivery: a gate code, or where to put the bags.",
     ),
 ]
 Billing = Annotated[
@@ -44,11 +44,11 @@ TEST_CARD = {
 
 
 class Account(Service):
-    """The customer."""
+    """The customer's account."""
 
     @reads()
     def get_customer_profile(self) -> dict[str, Any]:
-        """Return who is signed in: user_id, name, email, phone and time zone."""
+        """Return the signed-in customer: user_id, name, email, phone and time zone."""
         me = profile(self)
         return {
             "user_id": me["id"],
@@ -92,11 +92,14 @@ class Account(Service):
         lng: Longitude,
         delivery_instructions: Instructions | None = None,
     ) -> dict[str, Any]:
-        """Add a delivery address and return its address_id. One with the same street and ZIP code, or the same label, is refused."""
+        """Add a delivery address and return its address_id.
+
+        It must differ from the others in its label, and in its street or ZIP code.
+        """
         for row in self.db.rows("instacart_addresses"):
             same = (row["street"].casefold(), row["zip"][:5]) == (street.casefold(), zip_code[:5])
             if same or row["label"].casefold() == label.casefold():
-                message = f"{row['label']} is {row['street']}."
+                message = f"You already have the address {row['label']}: {row['street']}."
                 hint = "Use its address_id, or give another label."
                 self.fail("DUPLICATE_ADDRESS", message, hint, address_id=row["id"])
         address: dict[str, Any] = {
@@ -115,7 +118,10 @@ class Account(Service):
 
     @reads()
     def list_payment_options(self) -> dict[str, Any]:
-        """Return cards, the default one first: payment_method_id, type, last_four, expires (YYYY-MM), expired, is_default."""
+        """Return the saved cards, the default one first.
+
+        Each has payment_method_id, type, last_four, expires (YYYY-MM), expired and is_default.
+        """
         rows = self.db.rows("instacart_cards", order="is_default DESC, added_at, rowid")
         return {"payment_options": [self._card(r) for r in rows]}
 
@@ -133,10 +139,10 @@ class Account(Service):
     def add_payment_option(
         self, card_number: CardNumber, expiration_date: Expiry, cvv: Cvv, billing_address: Billing
     ) -> dict[str, Any]:
-        """Add a card that has not expired and return its payment_method_id; it does not become the default."""
+        """Add a valid card and return its payment_method_id; it does not become the default."""
         if card_expired(expiration_date, self.time):
             message = f"The card expired in {expiration_date}."
-            self.fail("CARD_EXPIRED", message, "Give a card that is still valid.")
+            self.fail("CARD_EXPIRED", message, "Use a card that is still valid.")
         brand = card_brand(card_number)
         if len(cvv) != (4 if brand == "amex" else 3):
             hint = "It has 4 digits on an Amex and 3 on other cards."
@@ -149,7 +155,7 @@ class Account(Service):
             expiration_date,
         )
         if twins:
-            message = f"The {brand} ending in {card_number[-4:]} is there."
+            message = f"The {brand} ending in {card_number[-4:]} is already saved."
             hint = "Use its payment_method_id."
             self.fail("DUPLICATE_CARD", message, hint, payment_method_id=twins[0]["id"])
         card: dict[str, Any] = {

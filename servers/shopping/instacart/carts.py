@@ -28,11 +28,11 @@ CouponCode = Annotated[
     Field(
         min_length=2,
         max_length=30,
-        description="Code of the coupon, e.g. SAVE10; capitals do not matter.",
+        description="Code of the coupon, e.g. SAVE10, in upper or lower case.",
     ),
 ]
 CartStatus = Annotated[
-    Literal["open", "checked_out"], Field(description="Only carts in this status.")
+    Literal["open", "checked_out"], Field(description="Only carts with this status.")
 ]
 STORE = seeded("ics", "new_seasons")
 CART = seeded("icc", "weekly")
@@ -41,17 +41,18 @@ MILK = seeded("icp", "oat-milk-meadowlark-64")
 
 
 class Carts(Service):
-    """What will be bought."""
+    """Carts and coupons."""
 
     # -- rows -------------------------------------------------------------------------------------
     def _cart(self, cart_id: str, *, change: bool = False) -> dict[str, Any]:
         row = self.db.get("instacart_carts", cart_id)
         if row is None:
-            hint = "Take a cart_id from list_carts or make one with create_cart."
-            self.fail("CART_NOT_FOUND", f"There is no cart {cart_id!r}.", hint, cart_id=cart_id)
+            message = f"There is no cart with the ID {cart_id!r}."
+            hint = "Use a cart_id from list_carts, or create a cart with create_cart."
+            self.fail("CART_NOT_FOUND", message, hint, cart_id=cart_id)
         if change and row["order_id"] is not None:
-            message = f"Cart {cart_id} became order {row['order_id']}."
-            hint = "Make a new cart with create_cart."
+            message = f"Cart {cart_id} was checked out as order {row['order_id']}."
+            hint = "Create a new cart with create_cart."
             self.fail("CART_CHECKED_OUT", message, hint, order_id=row["order_id"])
         return row
 
@@ -66,14 +67,14 @@ class Carts(Service):
         row = self._item_of(cart_id, product_id)
         if row is None:
             message = f"Product {product_id!r} is not in cart {cart_id}."
-            hint = "get_grocery_cart shows what is in it."
+            hint = "get_grocery_cart shows what is in the cart."
             self.fail("ITEM_NOT_IN_CART", message, hint, cart_id=cart_id, product_id=product_id)
         return row
 
     def _put(
         self, cart: dict[str, Any], product_id: str, quantity: int, notes: str | None = None
     ) -> None:
-        """Put a product into a cart, on top of what is there; notes are kept unless given."""
+        """Add to the quantity of a product in a cart; its notes stay unless new ones are given."""
         row = self._item_of(cart["id"], product_id)
         if row is None:
             item = {
@@ -88,8 +89,8 @@ class Carts(Service):
             self.db.insert("instacart_cart_items", item)
             return
         if row["quantity"] + quantity > 99:
-            message = f"The cart holds {row['quantity']} of it."
-            self.fail("QUANTITY_TOO_LARGE", message, "At most 99 of a product go in a cart.")
+            message = f"The cart already has {row['quantity']} of this product."
+            self.fail("QUANTITY_TOO_LARGE", message, "A cart can have at most 99 of a product.")
         changes: dict[str, Any] = {"quantity": row["quantity"] + quantity}
         if notes is not None:
             changes["notes"] = notes or None
@@ -99,7 +100,7 @@ class Carts(Service):
     def _verdict(
         self, code: str, store_id: str, subtotal: int
     ) -> tuple[str | None, dict[str, Any]]:
-        """Return why a coupon does not hold for a cart (None if it does), and its row."""
+        """Return why a coupon does not apply to a cart (None if it does), and its row."""
         row = self.db.get("instacart_coupons", code.strip().upper())
         if row is None:
             return "COUPON_NOT_FOUND", {}
@@ -137,7 +138,7 @@ class Carts(Service):
             discount = min(discount, row["most"])
         return min(subtotal, discount)
 
-    # -- what the agent sees ----------------------------------------------------------------------
+    # -- JSON -------------------------------------------------------------------------------------
     def _line(
         self, store: dict[str, Any], item: dict[str, Any], exceptions: stock.Exceptions
     ) -> dict[str, Any]:
@@ -189,11 +190,11 @@ class Carts(Service):
     # -- tools ------------------------------------------------------------------------------------
     @writes(example={"store_id": seeded("ics", "alder_coop")}, idempotent=True)
     def create_cart(self, store_id: StoreId) -> dict[str, Any]:
-        """Return the open cart of a store, making one if there is none: each store has a single open cart."""
+        """Return a store's open cart, creating one if there is none; a store has only one."""
         store = find_store(self, store_id)
         if stock.closed_for_good(store, self.now):
             message = f"{store['name']} has closed for good."
-            hint = "Choose another one with search_stores."
+            hint = "Choose another store with search_stores."
             self.fail("STORE_CLOSED", message, hint, store_id=store_id)
         open_carts = self.db.rows("instacart_carts", "store_id=? AND order_id IS NULL", store_id)
         if open_carts:
@@ -205,7 +206,7 @@ class Carts(Service):
     def list_carts(
         self, status: CartStatus | None = None, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return carts, newest first, each whole: the open ones of every store and those that became orders."""
+        """Return carts in full, newest first: open ones and those that became orders."""
         rows = self.db.rows("instacart_carts", order="created_at DESC, rowid DESC")
         if status == "open":
             rows = [r for r in rows if r["order_id"] is None]
@@ -215,14 +216,21 @@ class Carts(Service):
 
     @reads(example={"cart_id": CART})
     def get_grocery_cart(self, cart_id: CartId) -> dict[str, Any]:
-        """Return a cart at today's prices, in cents: items with stock and preferences, subtotal, coupon and whether it holds, discount."""
+        """Return a cart at current prices, in cents.
+
+        It has items with stock levels and replacement preferences, subtotal, discount, and the
+        coupon with whether it is valid.
+        """
         return self._cart_json(self._cart(cart_id))
 
     @writes(example={"cart_id": CART, "product_id": OATS, "quantity": 1, "notes": "The paper bag"})
     def add_grocery_item(
         self, cart_id: CartId, product_id: ProductId, quantity: Quantity, notes: Notes | None = None
     ) -> dict[str, Any]:
-        """Put a product of the cart's store into it and return the cart; one that is there already gets the quantity on top."""
+        """Add a product from the cart's store to the cart, and return the cart.
+
+        If the product is already in the cart, the quantity is added to it.
+        """
         cart = self._cart(cart_id, change=True)
         store = find_store(self, cart["store_id"])
         row = find_product(self, store, product_id)
@@ -230,7 +238,7 @@ class Carts(Service):
         if stock.level(store, row, self.now, exceptions) == "out":
             similar = stock.nearest(self, store, row, self.now, exceptions)
             message = f"{row['name']} is out of stock at {store['name']}."
-            hint = "Take another product; search_grocery_items shows what is in stock."
+            hint = "Choose another product; search_grocery_items shows what is in stock."
             similar_id = similar["id"] if similar else None
             self.fail("OUT_OF_STOCK", message, hint, similar_product_id=similar_id)
         self._put(cart, product_id, quantity, notes)
@@ -260,7 +268,7 @@ class Carts(Service):
 
     @writes(example={"cart_id": CART, "product_id": MILK}, destructive=True)
     def remove_grocery_item(self, cart_id: CartId, product_id: ProductId) -> dict[str, Any]:
-        """Take an item out of a cart, whatever its quantity, and return the cart."""
+        """Remove an item from a cart, whatever its quantity, and return the cart."""
         cart = self._cart(cart_id, change=True)
         self.db.delete("instacart_cart_items", self._item(cart_id, product_id)["id"])
         return self._cart_json(cart)
@@ -273,18 +281,21 @@ class Carts(Service):
         preference: Preference,
         replacement_product_id: ProductId | None = None,
     ) -> dict[str, Any]:
-        """Say what the shopper does when an item is out of stock; specific needs replacement_product_id. Returns the item."""
+        """Set what the shopper does if an item is out of stock, and return the item.
+
+        The preference specific requires replacement_product_id.
+        """
         cart = self._cart(cart_id, change=True)
         row = self._item(cart_id, product_id)
         store = find_store(self, cart["store_id"])
         if (preference == "specific") != (replacement_product_id is not None):
-            message = f"{preference} and replacement_product_id do not go together."
-            hint = "Give replacement_product_id with specific, and only with it."
+            message = f"The preference {preference} does not go with this replacement_product_id."
+            hint = "Give replacement_product_id with the preference specific, and only then."
             self.fail("REPLACEMENT_MISMATCH", message, hint)
         if replacement_product_id is not None:
             if replacement_product_id == product_id:
-                message = "The replacement is the product itself."
-                self.fail("REPLACEMENT_MISMATCH", message, "Name another product of the store.")
+                message = "A product cannot be its own replacement."
+                self.fail("REPLACEMENT_MISMATCH", message, "Choose another product from the store.")
             find_product(self, store, replacement_product_id)
         if (row["preference"], row["replacement_id"]) != (preference, replacement_product_id):
             self.db.update(
@@ -299,7 +310,10 @@ class Carts(Service):
 
     @reads()
     def list_coupons(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
-        """Return the coupons in the account: code, what it takes off, minimum order (cents), stores (none: all), expiry, used or not."""
+        """Return the coupons in the account, with discount, minimum order (cents) and status.
+
+        An empty `store_ids` means that the coupon is valid in every store.
+        """
         shown = []
         for row in self.db.rows("instacart_coupons", order="expires_at, code"):
             coupon = {
@@ -323,9 +337,10 @@ class Carts(Service):
         idempotent=True,
     )
     def redeem_coupon(self, cart_id: CartId, coupon_code: CouponCode) -> dict[str, Any]:
-        """Put a coupon on a cart in place of any other, and return the cart with coupon_status: valid or not, and why.
+        """Apply a coupon to a cart in place of any other, and return the cart with coupon_status.
 
-        One that does not hold is not put on it: COUPON_NOT_FOUND, COUPON_EXPIRED, MIN_ORDER_NOT_MET or STORE_NOT_ELIGIBLE.
+        A coupon that is not valid is not applied; coupon_status gives the reason: COUPON_NOT_FOUND,
+        COUPON_EXPIRED, MIN_ORDER_NOT_MET or STORE_NOT_ELIGIBLE.
         """
         cart = self._cart(cart_id, change=True)
         wrong, row = self._verdict(coupon_code, cart["store_id"], self._cart_json(cart)["subtotal"])

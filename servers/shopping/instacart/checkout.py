@@ -26,11 +26,11 @@ Tip = Annotated[
     int, Field(ge=0, le=20_000, description="Tip for the shopper in cents (0 to 20000).")
 ]
 Reason = Annotated[
-    str, Field(min_length=2, max_length=200, description="Why the order is cancelled.")
+    str, Field(min_length=2, max_length=200, description="Why the order is being canceled.")
 ]
 Stars = Annotated[int, Field(ge=1, le=5, description="Stars from 1 to 5.")]
 Comment = Annotated[
-    str, Field(max_length=500, description="A word about the order; empty for none.")
+    str, Field(max_length=500, description="Comment about the order; empty for none.")
 ]
 Trouble = Annotated[
     Literal["missing_item", "damaged_item", "wrong_item", "poor_quality", "late_delivery", "other"],
@@ -41,20 +41,20 @@ Story = Annotated[
     Field(
         min_length=5,
         max_length=500,
-        description="What happened; name the products as the order does.",
+        description="What happened; call the products what the order calls them.",
     ),
 ]
 Affected = Annotated[
     list[ProductId],
     Field(
         max_length=40,
-        description="product_id of each item concerned; "
-        "left out, those that the description names.",
+        description="product_id of each affected item. "
+        "Default: the items that the description mentions.",
     ),
 ]
 OrderStatus = Annotated[
     Literal["received", "shopping", "delivering", "delivered", "canceled"],
-    Field(description="Only orders in this status."),
+    Field(description="Only orders with this status."),
 ]
 DELIVERED = seeded("ico", "recent")
 FILLED = (
@@ -73,19 +73,19 @@ ORDER = {
 }
 CANCEL_FEE = 500
 TO_SHOP = "shopped=0 AND cancelled_at IS NULL AND leaves_at<=?"
-"""Condition of the orders whose shopper must have been through the list by a moment."""
+"""Condition for orders whose shopper must have finished the list by a moment."""
 
 
 class Checkout(Carts, Stores):
-    """Orders and what follows them."""
+    """Orders, tips, ratings and issues."""
 
     def due(self) -> bool:
-        """Whether a shopper should have been through a list by now."""
+        """Return whether a shopper should have finished a list by now."""
         query = f"SELECT 1 FROM instacart_orders WHERE {TO_SHOP} LIMIT 1"
         return bool(self.db.sql(query, self.time))
 
     def tick(self) -> None:
-        """Let shoppers finish the lists that are due, each with the stock of its own hour."""
+        """Let shoppers finish the lists that are due, each with the stock level at the time."""
         rows = self.db.rows("instacart_orders", TO_SHOP, self.time, order="leaves_at, id")
         for row in rows:
             orders.shop(self, row)
@@ -99,21 +99,22 @@ class Checkout(Carts, Stores):
         delivery_window_id: WindowId,
         tip: Tip = 200,
     ) -> dict[str, Any]:
-        """Order a cart for a delivery slot and return the order with its pricing in cents; the cart is closed by it.
+        """Order a cart for a delivery slot and return the order; this closes the cart.
 
-        The total is estimated until the shopper is done: items that are not found are replaced or refunded as the cart says.
+        Its pricing is in cents. The total is an estimate until the shopper is done: items that are
+        not found are replaced or refunded, according to their preferences.
         """
         cart = self._cart(cart_id, change=True)
         shown = self._cart_json(cart)
         store = find_store(self, cart["store_id"])
         if not shown["items"]:
-            hint = "Put products in with add_grocery_item."
+            hint = "Add products with add_grocery_item."
             self.fail("CART_EMPTY", f"Cart {cart_id} is empty.", hint, cart_id=cart_id)
         least = store["min_order"]
         subtotal = shown["subtotal"]
         if subtotal < least:
-            message = f"{store['name']} delivers from {least} cents."
-            hint = "Add products with add_grocery_item."
+            message = f"{store['name']} has a minimum order of {least} cents."
+            hint = "Add more products with add_grocery_item."
             self.fail("ORDER_MINIMUM_NOT_MET", message, hint, subtotal=subtotal, min_order=least)
         self._reaches(store, address_id)
         self._pays(payment_method_id)
@@ -152,31 +153,31 @@ class Checkout(Carts, Stores):
         return orders.order_json(self, orders.find(self, order_id))
 
     def _shopper(self, store: dict[str, Any], order_id: str) -> dict[str, Any]:
-        """Return who shops for an order: one of the store's city where there are any."""
+        """Return the shopper for an order, from the store's city if there are any."""
         crew = self.db.rows("instacart_shoppers", "city=?", store["city"], order="rowid")
         if not crew:
             crew = self.db.rows("instacart_shoppers", order="rowid")
         return crew[int(share("shopper", order_id) * len(crew))]
 
     def _reaches(self, store: dict[str, Any], address_id: str) -> None:
-        """Refuse an address that does not exist or to which the store does not deliver."""
+        """Fail if an address does not exist or is too far from the store."""
         row = self.db.get("instacart_addresses", address_id)
         if row is None:
-            message = f"There is no address {address_id!r}."
-            hint = "Take an address_id from list_drop_off_addresses."
+            message = f"There is no address with the ID {address_id!r}."
+            hint = "Use an address_id from list_drop_off_addresses."
             self.fail("ADDRESS_NOT_FOUND", message, hint, address_id=address_id)
         away = miles(store["lat"], store["lng"], row["lat"], row["lng"])
         if away > RADIUS:
-            message = f"{store['name']} is {away} miles from {row['label']}."
+            message = f"{store['name']} is {away} miles from {row['label']}, too far to deliver."
             hint = "Choose a store near the address with search_stores."
             self.fail("ADDRESS_OUT_OF_RANGE", message, hint, distance_miles=away)
 
     def _pays(self, payment_method_id: str) -> None:
-        """Refuse a card that does not exist or has expired."""
+        """Fail if a card does not exist or has expired."""
         row = self.db.get("instacart_cards", payment_method_id)
         if row is None:
-            message = f"There is no card {payment_method_id!r}."
-            hint = "Take a payment_method_id from list_payment_options."
+            message = f"There is no card with the ID {payment_method_id!r}."
+            hint = "Use a payment_method_id from list_payment_options."
             self.fail(
                 "PAYMENT_METHOD_NOT_FOUND", message, hint, payment_method_id=payment_method_id
             )
@@ -186,12 +187,12 @@ class Checkout(Carts, Stores):
             self.fail("PAYMENT_DECLINED", message, hint, expires=row["expires"])
 
     def _slot(self, store: dict[str, Any], window_id: str) -> dict[str, Any]:
-        """Return a slot that is still to be had, or refuse."""
+        """Return a slot that is still available; fail if it is not."""
         slot = next((s for s in self._slots(store) if s["window_id"] == window_id), None)
         if slot is None or not slot["available"]:
-            why = "is not offered by this store now" if slot is None else "is full"
+            why = "is not available at this store" if slot is None else "is full"
             message = f"Delivery slot {window_id!r} {why}."
-            hint = "Choose an available one from get_delivery_slots of the cart's store."
+            hint = "Choose an available slot from get_delivery_slots for the cart's store."
             self.fail("DELIVERY_WINDOW_UNAVAILABLE", message, hint, delivery_window_id=window_id)
         return slot
 
@@ -200,7 +201,7 @@ class Checkout(Carts, Stores):
     def list_orders(
         self, status: OrderStatus | None = None, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return orders, newest first: order_id, status, store, number of pieces, total in cents, slot."""
+        """Return orders, newest first, with status, store, item count, total in cents and slot."""
         rows = self.db.rows("instacart_orders", order="created_at DESC, rowid DESC")
         if status is not None:
             rows = [r for r in rows if orders.status(r, self.time) == status]
@@ -208,7 +209,10 @@ class Checkout(Carts, Stores):
 
     @reads(example={"order_id": DELIVERED})
     def get_order_status(self, order_id: OrderId) -> dict[str, Any]:
-        """Return an order whole: status now, shopper, slot, tip, pricing in cents, what became of each item, rating and issues."""
+        """Return an order in full: current status, shopper, slot, tip, items, rating and issues.
+
+        `pricing` is in cents; `outcome` says what became of each item.
+        """
         return orders.order_json(self, orders.find(self, order_id))
 
     @writes(
@@ -217,15 +221,19 @@ class Checkout(Carts, Stores):
         destructive=True,
     )
     def cancel_delivery(self, order_id: OrderId, reason: Reason) -> dict[str, Any]:
-        """Cancel an order: free until the shopper starts, 500 cents while shopping, not possible once the bags have left the store."""
+        """Cancel an order that has not left the store yet.
+
+        This is free until the shopper starts, and costs 500 cents while they shop.
+        """
         row = orders.find(self, order_id)
         state = orders.status(row, self.time)
         if state not in ("received", "shopping"):
-            message = f"Order {order_id} is {state}."
             if state == "canceled":
-                hint = "There is nothing to do."
+                message = f"Order {order_id} is already canceled."
+                hint = "There is nothing left to do."
             else:
-                hint = "Report what is wrong with report_issue after the delivery."
+                message = f"Order {order_id} is {state} and can no longer be canceled."
+                hint = "After the delivery, report problems with report_issue."
             self.fail("ORDER_NOT_CANCELLABLE", message, hint, order_id=order_id, order_status=state)
         fee = CANCEL_FEE if state == "shopping" else 0
         self.db.update(
@@ -239,14 +247,14 @@ class Checkout(Carts, Stores):
 
     @writes(example={"order_id": DELIVERED, "new_tip": 900}, idempotent=True)
     def update_tip(self, order_id: OrderId, new_tip: Tip) -> dict[str, Any]:
-        """Set the tip of an order, in cents, until 24 hours after its delivery; up or down."""
+        """Raise or lower the tip of an order, in cents, until 24 hours after its delivery."""
         row = orders.find(self, order_id)
         over = self.now - parse_time(row["arrives_at"]) > orders.DAY
         if row["cancelled_at"] is not None or over:
             if row["cancelled_at"]:
-                message = f"Order {order_id} was cancelled."
+                message = f"Order {order_id} was canceled."
             else:
-                message = f"Order {order_id} was delivered {row['arrives_at']}."
+                message = f"Order {order_id} was delivered at {row['arrives_at']}."
             hint = "A tip can be changed until 24 hours after the delivery."
             self.fail("TIP_WINDOW_CLOSED", message, hint, order_id=order_id, tip=row["tip"])
         if row["tip"] != new_tip:
@@ -258,7 +266,7 @@ class Checkout(Carts, Stores):
     def rate_order(
         self, order_id: OrderId, rating: Stars, comment: Comment | None = None
     ) -> dict[str, Any]:
-        """Rate a delivered order within 30 days; a later rating takes the place of the first, comment included."""
+        """Rate an order within 30 days of delivery, replacing any earlier rating and comment."""
         row = orders.delivered(self, order_id, 30 * orders.DAY, "rate it")
         if (row["rating"], row["comment"]) != (rating, comment or None):
             self.db.update(
@@ -291,14 +299,16 @@ class Checkout(Carts, Stores):
         description: Story,
         product_ids: Affected | None = None,
     ) -> dict[str, Any]:
-        """Report what is wrong with an order within 7 days of its delivery; each item once. It is decided within two hours.
+        """Report a problem with an order within 7 days of its delivery, once for each item.
 
-        Items that are named are refunded, less their part of a coupon; a late delivery gives back the delivery fee if it came after
-        the slot. The issue names items by the product_id that was ordered, also where another was put in the bag for it.
+        It is decided within two hours. Items that are named are refunded, less their share of a
+        coupon; for a late delivery, the delivery fee is refunded if the order came after the slot.
+        The issue names items by the product_id that was ordered, even if a replacement came.
         """
         orders.delivered(self, order_id, 7 * orders.DAY, "report an issue")
         lines = [i for i in orders.items(self, order_id) if i["outcome"] != "refunded"]
-        # What was delivered, by what was ordered; a product may be ordered and come for another.
+        # The product_id that was ordered, by what was delivered or ordered. What was ordered wins,
+        # because a product may both be ordered and replace another.
         bought = {i["got_id"]: i["product_id"] for i in lines}
         bought |= {i["product_id"]: i["product_id"] for i in lines}
         if product_ids is not None:
@@ -309,7 +319,7 @@ class Checkout(Carts, Stores):
             named = orders.named_in(self, lines, description)
         strange = [p for p in named if p not in bought]
         if strange:
-            message = f"Product {strange[0]!r} was not delivered."
+            message = f"Product {strange[0]!r} was not delivered with this order."
             hint = "get_order_status shows what was delivered."
             self.fail("ITEM_NOT_IN_ORDER", message, hint, product_id=strange[0])
         named = list(dict.fromkeys(bought[p] for p in named))
@@ -320,8 +330,8 @@ class Checkout(Carts, Stores):
             if issue["issue_type"] == issue_type == "late_delivery":
                 late_again = True
         if again or late_again:
-            message = "An issue with this is reported already."
-            hint = "list_issues shows what was reported."
+            message = "This problem has already been reported."
+            hint = "list_issues shows the reported issues."
             self.fail("ALREADY_REPORTED", message, hint, product_ids=sorted(again))
         row = {
             "id": self.new_id("icr"),
@@ -335,6 +345,9 @@ class Checkout(Carts, Stores):
 
     @reads(example={"limit": 5})
     def list_issues(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
-        """Return reported issues, newest first, with status (received, refunded or declined) and refund in cents."""
+        """Return reported issues, newest first, each with its refund in cents.
+
+        `status` is received, refunded or declined.
+        """
         rows = self.db.rows("instacart_issues", order="created_at DESC, rowid DESC")
         return page(rows, "issues", limit, cursor, lambda r: orders.issue_json(self, r))

@@ -1,4 +1,4 @@
-"""Recipes that fill a cart, and what was bought before."""
+"""Recipes that fill a cart, and past purchases."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from servers.shopping.instacart.carts import CART, Carts
 
 RecipeId = Annotated[str, Field(description="recipe_id, from search_recipes.")]
 DishWords = Annotated[
-    str, Field(max_length=80, description="Words of the title or summary; empty for all recipes.")
+    str, Field(max_length=80, description="Words from the title or summary; empty for all recipes.")
 ]
 Diet = Annotated[
     Literal["vegetarian", "vegan", "gluten_free", "dairy_free", "nut_free"],
@@ -24,7 +24,7 @@ Diet = Annotated[
 ]
 Servings = Annotated[
     int,
-    Field(ge=1, le=24, description="For how many people; the recipe's own number when left out."),
+    Field(ge=1, le=24, description="Number of servings. Default: the recipe's own."),
 ]
 PastIds = Annotated[
     list[ProductId],
@@ -34,7 +34,7 @@ CHILI = seeded("icx", "bean-chili")
 
 
 class Purchases(NamedTuple):
-    """How many orders brought a product, when the last of them came, and from which store."""
+    """How many orders included a product, and when and from which store the last one came."""
 
     count: int
     last: str
@@ -42,23 +42,23 @@ class Purchases(NamedTuple):
 
 
 class Recipes(Carts):
-    """Cooking, and buying again."""
+    """Recipes, and buying again."""
 
     def _recipe(self, recipe_id: str) -> dict[str, Any]:
         row = self.db.get("instacart_recipes", recipe_id)
         if row is None:
-            message = f"There is no recipe {recipe_id!r}."
-            hint = "Take a recipe_id from search_recipes."
+            message = f"There is no recipe with the ID {recipe_id!r}."
+            hint = "Use a recipe_id from search_recipes."
             self.fail("RECIPE_NOT_FOUND", message, hint, recipe_id=recipe_id)
         return row
 
     def _best(
         self, store: dict[str, Any], part: dict[str, Any], exceptions: stock.Exceptions
     ) -> dict[str, Any] | None:
-        """Return the product in stock that fits an ingredient best, or None.
+        """Return the best product in stock for an ingredient, or None.
 
-        That is the one with the lowest price of a unit, one that is sold by what the recipe counts
-        where there is one. What kitchens have anyway names no family, and fits nothing.
+        Products sold by the recipe's measure come first; of those, the lowest unit price wins.
+        Kitchen staples, such as water, have no family and match nothing.
         """
         if not part["family"]:
             return None
@@ -80,7 +80,10 @@ class Recipes(Carts):
         limit: Limit = 20,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Return recipes that hold all words, best match first: recipe_id, title, summary, diets, servings, minutes."""
+        """Search recipes by words and diet, best match first.
+
+        Each has recipe_id, title, summary, diets, servings and minutes.
+        """
         if query.strip():
             rows = self.db.search("instacart_recipes", query)
         else:
@@ -95,7 +98,10 @@ class Recipes(Carts):
 
     @reads(example={"recipe_id": CHILI, "store_id": seeded("ics", "new_seasons")})
     def get_recipe(self, recipe_id: RecipeId, store_id: StoreId | None = None) -> dict[str, Any]:
-        """Return a recipe with steps and ingredients; with store_id each ingredient names the product_id that fits it there, if any."""
+        """Return a recipe with ingredients and steps.
+
+        With store_id, each ingredient has the product_id of a match in that store, or null.
+        """
         row = self._recipe(recipe_id)
         store = find_store(self, store_id) if store_id is not None else None
         exceptions = stock.exceptions_of(self, store_id) if store_id is not None else {}
@@ -110,9 +116,10 @@ class Recipes(Carts):
     def add_recipe_to_cart(
         self, cart_id: CartId, recipe_id: RecipeId, servings: Servings | None = None
     ) -> dict[str, Any]:
-        """Put what a recipe needs into a cart, in pieces enough for the servings, and return what was matched and what was not.
+        """Add a recipe's ingredients to a cart, enough for the servings, and return the matches.
 
-        The cheapest by weight or piece in stock is taken; what kitchens have (water, salt) and what the store lacks stays unmatched.
+        The product in stock with the lowest unit price is chosen. Kitchen staples (water, salt) and
+        what the store lacks come back in `unmatched`.
         """
         cart = self._cart(cart_id, change=True)
         row = self._recipe(recipe_id)
@@ -137,8 +144,8 @@ class Recipes(Carts):
             }
             matched.append(match)
         if not matched:
-            message = f"{store['name']} has none of the ingredients."
-            hint = "Try the cart of another store."
+            message = f"{store['name']} has none of the ingredients in stock."
+            hint = "Try another store's cart."
             self.fail("NOTHING_MATCHED", message, hint, recipe_id=recipe_id)
         return {
             "cart_id": cart_id,
@@ -148,9 +155,9 @@ class Recipes(Carts):
             "unmatched": unmatched,
         }
 
-    # -- again ------------------------------------------------------------------------------------
+    # -- buying again -----------------------------------------------------------------------------
     def _bought(self, store_id: str | None = None) -> dict[str, Purchases]:
-        """Return by product what was bought of it, in one store or in all."""
+        """Return past purchases by product_id, from one store or from all."""
         delivered = "cancelled_at IS NULL AND arrives_at<=?"
         rows = self.db.rows("instacart_orders", delivered, self.time, order="arrives_at, rowid")
         if store_id is not None:
@@ -168,7 +175,10 @@ class Recipes(Carts):
     def get_buy_it_again(
         self, store_id: StoreId | None = None, limit: Limit = 20, cursor: Cursor | None = None
     ) -> dict[str, Any]:
-        """Return products of past deliveries, the most often bought first, with count, last time and the store of it."""
+        """Return products from past deliveries, the most often bought first.
+
+        Each has its purchase count, and the time and store of the last purchase.
+        """
         if store_id is not None:
             find_store(self, store_id)
         shown: list[dict[str, Any]] = []
@@ -195,7 +205,11 @@ class Recipes(Carts):
         setup=(Setup("get_buy_it_again", {"store_id": seeded("ics", "new_seasons")}, "past"),),
     )
     def quick_add_past_items(self, cart_id: CartId, product_ids: PastIds) -> dict[str, Any]:
-        """Put one of each of these past purchases into a cart; those never bought, not carried or out of stock come back in not_found."""
+        """Add one of each of these past purchases to a cart.
+
+        Products that were never bought, are not carried or are out of stock come back in
+        `not_found`.
+        """
         cart = self._cart(cart_id, change=True)
         store = find_store(self, cart["store_id"])
         exceptions = stock.exceptions_of(self, cart["store_id"])
@@ -213,6 +227,6 @@ class Recipes(Carts):
                 added.append({"product_id": product_id, "name": row["name"], "quantity": 1})
         if not added:
             message = "None of these products can be added."
-            hint = "get_buy_it_again with the cart's store_id shows what fits."
+            hint = "Call get_buy_it_again with the cart's store_id to see what that store has."
             self.fail("NOTHING_ADDED", message, hint, not_found=missing)
         return {"cart_id": cart_id, "added": added, "not_found": missing}

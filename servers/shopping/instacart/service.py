@@ -10,7 +10,7 @@ from servers.shopping.instacart.recipes import Recipes
 
 
 class Instacart(Account, Checkout, Recipes):
-    """Groceries from the stores around, picked by a shopper and brought to the door."""
+    """Groceries from nearby stores, picked by a shopper and delivered to the door."""
 
     name = "instacart"
     title = "Instacart"

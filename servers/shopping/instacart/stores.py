@@ -34,33 +34,35 @@ class Location(TypedDict):
 
 Here = Annotated[
     Location,
-    Field(description="Where the groceries should go, e.g. an address of list_drop_off_addresses."),
+    Field(description="Where to deliver, e.g. to an address from list_drop_off_addresses."),
 ]
 StoreType = Annotated[
     Literal["supermarket", "co_op", "international", "warehouse", "pharmacy", "pet_supplies"],
-    Field(description="Only stores of this kind."),
+    Field(description="Only stores of this type."),
 ]
-StoreWords = Annotated[str, Field(max_length=80, description="Words of a store's name or street.")]
+StoreWords = Annotated[
+    str, Field(max_length=80, description="Words from a store's name or street.")
+]
 ItemWords = Annotated[
     str,
     Field(
-        max_length=80, description="Words of a product's name, brand or category; all must occur."
+        max_length=80, description="Words from a product's name, brand or category; all must match."
     ),
 ]
-InStock = Annotated[bool, Field(description="false shows products that are out of stock too.")]
+InStock = Annotated[bool, Field(description="false includes products that are out of stock.")]
 RADIUS = 15.0
-"""Miles from a store that it delivers."""
+"""How far a store delivers, in miles."""
 CAPACITY = 10
-"""Orders that a slot takes."""
+"""How many orders a slot takes."""
 AHEAD = 15
-"""Days for which slots are shown."""
+"""For how many days slots are offered."""
 CUTOFF = 5400
-"""Seconds before a slot's start at which it closes."""
+"""How long before its start a slot closes, in seconds."""
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 
 class Stores(Service):
-    """Where to buy."""
+    """Stores, products and delivery slots."""
 
     def _store_json(self, row: dict[str, Any]) -> dict[str, Any]:
         return {
@@ -83,9 +85,10 @@ class Stores(Service):
         limit: Limit = 20,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Return stores that deliver to a point (up to 15 miles), the nearest first; fees and minimum order in cents.
+        """Return stores that deliver to a location (within 15 miles), nearest first.
 
-        A chain's branches have the same name and different addresses, prices and stock.
+        Fees and minimum orders are in cents. A chain's branches share a name, but differ in
+        address, prices and stock.
         """
         if query:
             rows = self.db.search("instacart_stores", query)
@@ -103,7 +106,10 @@ class Stores(Service):
 
     @reads(example={"store_id": seeded("ics", "new_seasons")})
     def get_store_details(self, store_id: StoreId) -> dict[str, Any]:
-        """Return a store with its hours by day (local time, 24-hour clock), phone, position, and whether it has closed for good."""
+        """Return a store with phone, coordinates, and hours by day (local time, 24-hour clock).
+
+        `permanently_closed` is true if it has closed for good.
+        """
         row = find_store(self, store_id)
         return self._store_json(row) | {
             "lat": row["lat"],
@@ -124,9 +130,10 @@ class Stores(Service):
         limit: Limit = 20,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Return a store's products that hold all words, best match first, with price in cents, size (unit), stock_level and aisle.
+        """Search a store's products, best match first.
 
-        Look at brand and size: many products are alike. Prices differ between stores.
+        Each has its price in cents, its size as unit, stock_level and aisle. Compare brands and
+        sizes: many products are similar. Prices differ between stores.
         """
         store = find_store(self, store_id)
         exceptions = stock.exceptions_of(self, store_id)
@@ -153,7 +160,10 @@ class Stores(Service):
         }
     )
     def get_grocery_details(self, store_id: StoreId, product_id: ProductId) -> dict[str, Any]:
-        """Return a product as a store sells it now: price, price per ounce, fluid ounce or piece (cents), stock, aisle, dietary labels."""
+        """Return a product as a store sells it now, with stock level, aisle and dietary labels.
+
+        Prices are in cents; per_unit_price is for an ounce, fluid ounce or piece (see per_unit).
+        """
         store = find_store(self, store_id)
         row = find_product(self, store, product_id)
         shown = product_json(self, store, row, stock.exceptions_of(self, store_id))
@@ -198,9 +208,10 @@ class Stores(Service):
         limit: Limit = 20,
         cursor: Cursor | None = None,
     ) -> dict[str, Any]:
-        """Return two-hour delivery slots of the next two weeks, or of one local date, with fee (cents) and places left.
+        """Return two-hour delivery slots in the next two weeks, or on one local date.
 
-        A slot closes 90 minutes before it begins; the store's own hours bound it.
+        Each has its fee in cents and the places left. A slot closes 90 minutes before it starts.
+        There are slots only during the store's hours.
         """
         store = find_store(self, store_id)
         slots = self._slots(store)

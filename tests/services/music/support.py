@@ -1,4 +1,4 @@
-"""What the tests of music share: a person's players, and the ids of songs and albums."""
+"""Helpers for the music tests: sessions with a person's players, and ids of songs and albums."""
 
 from __future__ import annotations
 

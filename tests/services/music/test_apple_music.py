@@ -1,7 +1,7 @@
 """What only Apple Music has.
 
-A library with albums and a timeline, ratings, stations, lyrics, singing along, Replay, a plan that
-ends.
+A library with albums and a timeline, ratings, stations, lyrics, sing mode, Replay, and a
+subscription that ends.
 """
 
 from __future__ import annotations
@@ -49,7 +49,9 @@ async def test_an_album_comes_and_goes_with_its_songs(session: Session) -> None:
     before = (await call(session, "get_library_tracks", limit=1))["total_library_tracks"]
     count = (await call(session, "get_catalog_album", album_id=RUBY))["track_count"]
     added = await call(session, "add_albums_to_library", album_ids=[RUBY])
-    assert added["added_albums"] == [RUBY] and added["tracks_added"] == count - 1, "one was there"
+    assert added["added_albums"] == [RUBY] and added["tracks_added"] == count - 1, (
+        "one song was already there"
+    )
     reply = await call(session, "get_library_tracks", limit=1)
     assert reply["total_library_tracks"] == before + count - 1
     newest = (await call(session, "get_recently_added", limit=count + 1))["items"]
@@ -160,7 +162,7 @@ async def test_a_station_plays_its_pool_without_an_end_and_never_back(session: S
     session.control.advance(10 * DAY)
     late = await call(session, "get_playback_state")
     assert late["is_playing"] and {"ambient", "lo-fi"} & set(late["current_track"]["genre_names"])
-    assert heard & pool, "the pool is what it draws on"
+    assert heard & pool, "the station should draw on its pool"
     after = await call(session, "play_album", album_id=RUBY)
     assert after["station_id"] is None and after["repeat_mode"] == "off"
 
@@ -245,7 +247,7 @@ async def test_spatial_audio_concerns_songs_in_atmos(session: Session) -> None:
         formats[key] = reply["formats"]
     atmos = [k for k, f in formats.items() if "dolby-atmos" in f]
     flat = [k for k, f in formats.items() if "dolby-atmos" not in f]
-    assert atmos and "ruby-after-dark" in flat, "1959 was not mixed in Atmos"
+    assert atmos and "ruby-after-dark" in flat, "an album from 1959 should not be in Atmos"
     await call(session, "play_track", track_id=song(f"{atmos[0]}-1"))
     assert (await call(session, "get_spatial_audio_status"))["current_track_in_atmos"] is True
     await call(session, "play_track", track_id=song(f"{flat[0]}-1"))
@@ -276,14 +278,14 @@ async def test_the_cancelled_plan_runs_until_the_end_of_march(session: Session) 
     assert (await call(session, "get_playback_state"))["is_playing"]
     session.control.advance(DAY)
     reply = await call(session, "get_playback_state")
-    assert not reply["is_playing"], "it fell silent at midnight"
+    assert not reply["is_playing"], "playback should stop when the subscription ends at midnight"
     assert (await call(session, "get_user_profile"))["subscription_type"] == "expired"
     assert await no(session, "play_album", album_id=RUBY) == "SUBSCRIPTION_REQUIRED"
     assert (
         await no(session, "add_tracks_to_library", track_ids=[song("sidelong-1")])
         == "SUBSCRIPTION_REQUIRED"
     )
-    assert (await call(session, "get_library_tracks"))["tracks"], "what is there can be read"
+    assert (await call(session, "get_library_tracks"))["tracks"], "the library should stay readable"
     gran = world_of("eleanor")
     assert (await call(gran, "get_user_profile"))["subscription_until"] is None
 

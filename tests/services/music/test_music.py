@@ -1,4 +1,4 @@
-"""What Spotify and Apple Music share: one catalogue, and playback that follows the clock."""
+"""What Spotify and Apple Music share: the catalogue, and playback that follows the clock."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ async def test_search_takes_words_in_any_order_and_ranks_exact_titles_first(
     spoken = reply["tracks"]
     assert spoken[0]["track_id"] == tracks[0]["track_id"]
     reply = await call_ok(session, "spotify", "search_tracks", query="corazon mesquite")
-    assert reply["tracks"], "accents do not matter"
+    assert reply["tracks"], "the search should ignore accents"
     reply = await call_ok(session, "spotify", "search_tracks", query="copper xylophone")
     assert not reply["tracks"]
 
@@ -188,7 +188,7 @@ async def test_an_announced_album_plays_from_its_day_on(session: Session, servic
     play_song = "start_track" if service == "spotify" else "play_track"
     single = track(service, "rain-on-division-1")
     reply = await session.call(service, play_song, {"track_id": single})
-    assert not reply.is_error, "its single is out"
+    assert not reply.is_error, "its single has been released"
     session.control.advance(13 * DAY)
     state = await play(session, service, "slow-weather", 1)
     assert playing(service, state) == track(service, "slow-weather-2")
@@ -267,7 +267,7 @@ async def test_shuffle_keeps_the_song_plays_each_once_and_repeats_the_same_order
     assert heard[1:] == plan
     assert set(heard) == set(album_order)
     album_order.remove(track(service, "low-tide-4"))
-    assert plan != album_order, "mixed"
+    assert plan != album_order, "the order should be shuffled"
 
 
 @both
@@ -286,7 +286,7 @@ async def test_repeat_goes_round_the_list_or_stays_with_one_song(
     assert playing(service, await do(session, service, "state")) == track(service, "low-tide-2")
     query = f"SELECT plays FROM {service}_plays ORDER BY at DESC LIMIT ?"
     plays = [number for (number,) in session.world.sql(query, len(ms))]
-    assert min(plays) >= 40, "laps count as plays, in one row a song"
+    assert min(plays) >= 40, "each lap should count as a play, with one row per song"
 
 
 @both

@@ -1,6 +1,6 @@
 """What only Spotify has.
 
-Devices, playlists made together, podcasts with resume points, blends and jams.
+Devices, collaborative playlists, podcasts with resume points, Blends and jams.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ async def test_a_device_that_is_off_refuses_and_the_desk_is_on_in_office_hours(
 ) -> None:
     assert await no(session, "start_track", track_id=SONG, device_id=BATHROOM) == "DEVICE_OFFLINE"
     assert await no(session, "transfer_playback", device_id=OFFICE) == "DEVICE_OFFLINE", (
-        "it is Saturday"
+        "the desk is off on Saturdays"
     )
     assert await no(session, "transfer_playback", device_id="spd_0000000000") == "DEVICE_NOT_FOUND"
     session.control.advance(2 * DAY + 2 * HOUR)
@@ -82,7 +82,7 @@ async def test_a_device_that_is_off_refuses_and_the_desk_is_on_in_office_hours(
     )
     assert started["device"]["name"] == "Fernhill desk"
     session.control.advance(12 * HOUR)
-    assert await no(session, "resume_stream") == "DEVICE_OFFLINE", "it is Monday night"
+    assert await no(session, "resume_stream") == "DEVICE_OFFLINE", "the desk is off at night"
 
 
 async def test_playback_needs_premium_but_playlists_do_not(session: Session) -> None:
@@ -160,8 +160,8 @@ async def test_a_change_against_an_old_snapshot_is_refused(session: Session) -> 
     )
     assert error["code"] == "SNAPSHOT_MISMATCH" and error["snapshot_id"] == after["snapshot_id"]
     gone = await call(session, "dequeue_tracks_from_playlist", playlist_id=STUDIO, track_ids=[SONG])
-    assert gone["track_count"] == after["track_count"] - 2, "every occurrence goes"
-    assert gone["snapshot_id"] == before, "the same state again"
+    assert gone["track_count"] == after["track_count"] - 2, "every occurrence should be removed"
+    assert gone["snapshot_id"] == before, "the playlist should be back in its old state"
     code = await no(session, "dequeue_tracks_from_playlist", playlist_id=STUDIO, track_ids=[SONG])
     assert code == "TRACK_NOT_IN_PLAYLIST"
 
@@ -301,7 +301,7 @@ async def test_a_jam_plays_through_its_queue_and_ends_after_eight_hours(session:
     assert reply["status"] == "ended"
 
 
-# -- what was heard -------------------------------------------------------------------------------
+# -- listening ------------------------------------------------------------------------------------
 
 
 async def test_top_lists_follow_the_span(session: Session) -> None:

@@ -1,4 +1,4 @@
-"""What the tests of Instacart share: a cart in a store, calls, a checkout, and time that passes."""
+"""Helpers for the Instacart tests: ids, calls, a checkout, and passing time."""
 
 from __future__ import annotations
 

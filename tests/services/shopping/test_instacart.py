@@ -1,10 +1,11 @@
-"""Instacart until the delivery.
+"""Instacart: from stores and carts to the delivery and what follows it.
 
-Carts by store, what replacements do when the shopper goes round, slots, coupons, recipes, and what
-follows a delivery.
+Carts for each store, replacements, delivery slots, coupons, recipes, tips and issues.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import pytest
 
@@ -86,7 +87,7 @@ async def test_sizes_compare_by_price_of_a_unit(session: Session) -> None:
     milk = await call(
         session, "search_grocery_items", store_id=STORE, query="whole milk gal", in_stock_only=False
     )
-    assert milk["items"] == [], "a unit is not a word of the name"
+    assert milk["items"] == [], "a unit is not part of the name"
     missing = await refused(
         session, "get_grocery_details", store_id=at("ics", "belmont_pharmacy"), product_id=MILK
     )
@@ -157,7 +158,7 @@ async def test_a_coupon_that_does_not_hold_says_why_and_changes_nothing(session:
     assert held["coupon_status"]["valid"] and held["discount"] == 500
     await call(session, "remove_grocery_item", cart_id=CART, product_id=MILK)
     less = await call(session, "get_grocery_cart", cart_id=CART)
-    assert less["discount"] == 0, "it no longer holds for a smaller cart"
+    assert less["discount"] == 0, "the coupon should not apply to a smaller cart"
     assert less["applied_coupon"]["reason"] == "MIN_ORDER_NOT_MET"
 
 
@@ -239,21 +240,21 @@ async def test_what_sells_out_before_the_shopper_comes_is_dealt_with_as_the_cart
         ("specific", {"replacement_product_id": at("icp", "bread-millrace-24")}),
         ("contact_me", {}),
     ):
-        trial = new_session("instacart")
+        fresh = new_session("instacart")
         await call(
-            trial,
+            fresh,
             "set_replacement_preference",
             cart_id=CART,
             product_id=LOAF,
             preference=preference,
             **more,
         )
-        reply = await call(trial, "get_delivery_slots", store_id=STORE)
+        reply = await call(fresh, "get_delivery_slots", store_id=STORE)
         evening = next(s for s in reply["slots"] if s["start"] >= "2026-03-14T22")
-        order = await checkout(trial, delivery_window_id=evening["window_id"])
+        order = await checkout(fresh, delivery_window_id=evening["window_id"])
         assert next(i for i in order["items"] if i["product_id"] == LOAF)["outcome"] is None
-        until(trial, evening["end"])
-        done = await call(trial, "get_order_status", order_id=order["order_id"])
+        until(fresh, evening["end"])
+        done = await call(fresh, "get_order_status", order_id=order["order_id"])
         line = next(i for i in done["items"] if i["product_id"] == LOAF)
         outcomes[preference] = (line["outcome"], (line["replaced_by"] or {}).get("name"))
         pricing = done["pricing"]
@@ -303,14 +304,14 @@ async def test_an_order_runs_by_the_clock_and_can_be_cancelled_until_it_leaves_t
     error = await refused(session, "cancel_delivery", order_id=order["order_id"], reason="Late")
     assert error["code"] == "ORDER_NOT_CANCELLABLE"
     for step, fee in ((0, 0), (1, 500)):
-        trial = new_session("instacart")
-        other = (await checkout(trial))["order_id"]
+        fresh = new_session("instacart")
+        other = (await checkout(fresh))["order_id"]
         if step:
-            until(trial, (trial.world.get("instacart_orders", other) or {})["shop_at"], 60)
-        gone = await call(trial, "cancel_delivery", order_id=other, reason="Changed my mind")
+            until(fresh, (fresh.world.get("instacart_orders", other) or {})["shop_at"], 60)
+        gone = await call(fresh, "cancel_delivery", order_id=other, reason="Changed my mind")
         assert (gone["canceled"], gone["fee"]) == (True, fee)
-        until(trial, order["delivery_window"]["end"])
-        bill = (await call(trial, "get_order_status", order_id=other))["pricing"]
+        until(fresh, order["delivery_window"]["end"])
+        bill = (await call(fresh, "get_order_status", order_id=other))["pricing"]
         assert bill["total"] == fee
 
 
@@ -330,48 +331,31 @@ async def test_a_tip_changes_until_a_day_after_the_delivery(session: Session) ->
     assert error["code"] == "TIP_WINDOW_CLOSED"
 
 
+def issue(issue_type: str, description: str, **more: Any) -> dict[str, Any]:
+    args = {"order_id": RECENT, "issue_type": issue_type, "description": description}
+    return args | more
+
+
 async def test_an_issue_is_decided_in_two_hours_and_an_item_is_refunded_once(
     session: Session,
 ) -> None:
     eggs = at("icp", "eggs-everyday-1")
     bill = (await call(session, "get_order_status", order_id=RECENT))["pricing"]
-    issue = await call(
-        session,
-        "report_issue",
-        order_id=RECENT,
-        issue_type="damaged_item",
-        description="All eggs broken",
-    )
-    assert issue["status"] == "received" and issue["product_ids"] == [eggs]
+    reported = await call(session, "report_issue", **issue("damaged_item", "All eggs broken"))
+    assert reported["status"] == "received" and reported["product_ids"] == [eggs]
     twice = await refused(
-        session,
-        "report_issue",
-        order_id=RECENT,
-        issue_type="missing_item",
-        description="No box",
-        product_ids=[eggs],
+        session, "report_issue", **issue("missing_item", "No box", product_ids=[eggs])
     )
     assert twice["code"] == "ALREADY_REPORTED"
     strange = await refused(
-        session,
-        "report_issue",
-        order_id=RECENT,
-        issue_type="other",
-        description="No loaf",
-        product_ids=[LOAF],
+        session, "report_issue", **issue("other", "No loaf", product_ids=[LOAF])
     )
     assert strange["code"] == "ITEM_NOT_IN_ORDER"
-    vague = await call(
-        session,
-        "report_issue",
-        order_id=RECENT,
-        issue_type="other",
-        description="The shopper was rude",
-    )
+    vague = await call(session, "report_issue", **issue("other", "The shopper was rude"))
     session.pass_time(2 * HOUR)
     listed = {i["issue_id"]: i for i in (await call(session, "list_issues"))["issues"]}
     assert listed[vague["issue_id"]]["status"] == "declined"
-    refund = listed[issue["issue_id"]]["refund"]
+    refund = listed[reported["issue_id"]]["refund"]
     after = (await call(session, "get_order_status", order_id=RECENT))["pricing"]
     assert refund > 0
     assert after["refunded"] == refund
@@ -379,9 +363,7 @@ async def test_an_issue_is_decided_in_two_hours_and_an_item_is_refunded_once(
     old = await refused(
         session,
         "report_issue",
-        order_id=at("ico", "late_order"),
-        issue_type="late_delivery",
-        description="An hour late",
+        **issue("late_delivery", "An hour late", order_id=at("ico", "late_order")),
     )
     assert old["code"] == "WINDOW_CLOSED"
     coming = await refused(session, "rate_order", order_id=at("ico", "cabin"), rating=5)
@@ -399,7 +381,7 @@ async def test_a_recipe_fills_a_cart_with_enough_for_its_servings(session: Sessi
     )
     assert {u["name"] for u in added["unmatched"]} >= {"Water"}
     beans = next(m for m in added["matched"] if m["ingredient"] == "Kidney beans")
-    assert beans["quantity"] == 2, "30 ounces in cans of 15"
+    assert beans["quantity"] == 2, "30 ounces are two cans of 15"
     reply = await call(session, "get_grocery_cart", cart_id=cart)
     lines = {i["product_id"]: i["quantity"] for i in reply["items"]}
     assert lines == {m["product_id"]: m["quantity"] for m in added["matched"]}

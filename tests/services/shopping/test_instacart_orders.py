@@ -1,7 +1,6 @@
-"""Instacart afterwards.
+"""Instacart after an order, and its data.
 
-What can be said about an order, recipes to the piece, words that find, and histories without
-contradictions.
+Issues, replacements and tips; quantities in recipes; search words; consistent histories.
 """
 
 from __future__ import annotations
@@ -56,7 +55,9 @@ async def test_refunds_of_everything_give_back_what_was_paid_for_it_and_no_more(
     session.pass_time(3 * HOUR)
     after = (await call(session, "get_order_status", order_id=order["order_id"]))["pricing"]
     goods = bill["subtotal"] - bill["discount"]
-    assert goods - len(lines) < after["refunded"] <= goods, "each item less its part of the coupon"
+    assert goods - len(lines) < after["refunded"] <= goods, (
+        "each item is refunded less its share of the coupon"
+    )
     assert after["net_total"] == after["total"] - after["refunded"]
     assert after["net_total"] >= after["delivery_fee"] + after["service_fee"] + after["tip"]
 
@@ -121,7 +122,7 @@ async def test_a_recipe_asks_for_pieces_and_gets_pieces(session: Session) -> Non
     done = await call(session, "add_recipe_to_cart", cart_id=cart, recipe_id=at("icx", "guacamole"))
     limes = next(m for m in done["matched"] if m["ingredient"] == "Lime")
     product = session.world.get("instacart_products", limes["product_id"])
-    assert product is not None, "two limes, not a bag of two pounds"
+    assert product is not None
     assert (product["unit"], limes["quantity"]) == ("each", 2), "two limes, not a bag of two pounds"
 
 

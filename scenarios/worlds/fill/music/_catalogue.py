@@ -1,6 +1,6 @@
-"""The catalogue of music and podcasts that all people share.
+"""The catalogue of music and podcasts, the same for everyone.
 
-It is composed from the words and names of `_music_catalogue.yaml`.
+It is composed from the words and names in `_catalogue.yaml`.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from servers.music._rules import GENRES, fame
 
 SEEDS = Path(__file__).with_suffix(".yaml")
 AHEAD = 3
-"""Episodes of each show that come after the start of a world."""
+"""How many episodes of each show come out after the start of a world."""
 
 
 def draw(*key: Any) -> random.Random:
-    """Return a generator for a purpose, the same in every world."""
+    """Return a random generator for a purpose, the same in every world."""
     return random.Random(repr(("music", key)))
 
 
@@ -55,9 +55,9 @@ class Episode(NamedTuple):
 
 @dataclass
 class Catalogue:
-    """What was written: tracks by key, albums as lists of tracks, episodes of shows.
+    """What was written: tracks by key, albums as lists of tracks, and episodes by show.
 
-    `used` holds the titles in use by genre.
+    `used` holds the titles already taken, by genre.
     """
 
     builder: Builder
@@ -77,9 +77,8 @@ class Catalogue:
         artists = self.seeds["artists"]
         for key, artist in artists.items():
             if artist["genre"] not in GENRES:
-                raise InputError(
-                    f"_music_catalogue.yaml: artist {key} has no genre of the catalogue"
-                )
+                message = f"artist {key} has an unknown genre, {artist['genre']!r}"
+                raise InputError(f"music/_catalogue.yaml: {message}")
             row = {
                 "name": artist["name"],
                 "genre": artist["genre"],
@@ -91,7 +90,7 @@ class Catalogue:
         albums = []
         for key, artist in artists.items():
             albums += [(key, artist, *album) for album in artist["albums"]]
-        # Originals come first, so that what repeats or covers them finds them.
+        # Originals come first, because the albums that repeat or cover them look them up.
         for album in sorted(albums, key=lambda album: _depends(album[5])):
             self._album(*album)
         return self
@@ -107,7 +106,7 @@ class Catalogue:
     ) -> None:
         key = seed.get("key") or slug(title)
         if key in self.albums:
-            raise InputError(f"_music_catalogue.yaml: two albums have the key {key}")
+            raise InputError(f"music/_catalogue.yaml: two albums have the key {key}")
         only = seed.get("only")
         row = {
             "id": key,
@@ -196,7 +195,7 @@ class Catalogue:
     def _origin(
         self, song: dict[str, Any], number: int, count: int, seed: dict[str, Any]
     ) -> tuple[Track | None, str | None]:
-        """Return the track whose song this is again, and as what version."""
+        """Return the track that this one repeats, if any, and as what version."""
         for version in ("same", "cover"):
             if version in song:
                 return self.tracks[song[version]], version
@@ -226,7 +225,7 @@ class Catalogue:
         return origin.title + endings.get(version or "", "")
 
     def _title(self, genre: str, album: str, number: int) -> str:
-        """Return a title from the genre's words that nobody of the genre used before."""
+        """Return a title made of the genre's words that no track in the genre has yet."""
         words = self.seeds["words"][genre]
         used = self.used.setdefault(genre, set())
         for attempt in range(500):
@@ -241,7 +240,7 @@ class Catalogue:
             if title not in used:
                 used.add(title)
                 return title
-        raise InputError(f"_music_catalogue.yaml: the words of {genre} do not give titles enough")
+        raise InputError(f"music/_catalogue.yaml: the words of {genre} do not yield enough titles")
 
     def pick(
         self,
@@ -252,9 +251,10 @@ class Catalogue:
         genres: list[str],
         artists: list[str] | None = None,
     ) -> list[Track]:
-        """Return tracks that a provider carries and that are out.
+        """Return released tracks that a provider carries.
 
-        They are drawn by genre (earlier ones weigh more), artist and popularity.
+        They are drawn at random, weighted by genre (earlier ones count more), artist and
+        popularity.
         """
         today = iso(self.builder.start)[:10]
         weights = {genre: 1 / (place + 1) for place, genre in enumerate(genres)}
@@ -276,7 +276,7 @@ class Catalogue:
 
     # -- podcasts, stations, editors --------------------------------------------------------------
     def podcasts(self) -> None:
-        """Write shows with episodes up to the start of the world, and a few that come after it."""
+        """Write shows with episodes up to the start of the world, and a few upcoming ones."""
         for key, show in self.seeds["shows"].items():
             spanish = show["about"].startswith("Cuentos")
             row = {
@@ -317,7 +317,7 @@ class Catalogue:
         self.shows[key].append(Episode(episode["id"], released, ms))
 
     def stations(self) -> None:
-        """Write Apple Music's stations, its own playlists and what its editors say."""
+        """Write Apple Music's stations, its own playlists and its editors' picks."""
         add = self.builder.add
         since = self.since
         for key, station in self.seeds["stations"].items():
@@ -358,14 +358,14 @@ class Catalogue:
 
 
 def slug(title: str) -> str:
-    """Return a title as a key: lower case, hyphens, no articles in front."""
+    """Return a title as a key: in lower case, with hyphens, without a leading article."""
     plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
     plain = plain.replace("'", "")
     return re.sub(r"[^a-z0-9]+", "-", re.sub(r"^(the|a) ", "", plain)).strip("-")
 
 
 def _depends(seed: dict[str, Any]) -> tuple[bool, bool, bool]:
-    """Return whether an album is another again, and holds the same recordings or covers."""
+    """Return whether an album repeats another, and contains repeated recordings or covers."""
     return "of" in seed, _has(seed, "same"), _has(seed, "cover")
 
 

@@ -1,8 +1,8 @@
 """Spotify and Apple Music.
 
-The shared catalogue, and of each person libraries, playlists, plays, devices, friends, blends and
-jams. Playlists of happenings follow from `life.yaml`: their name, whom they are shared with, the
-day on which they were made and played.
+This writes the shared catalogue and each person's libraries, playlists, plays, devices, friends,
+blends and jams. `life.yaml` determines the playlists for happenings: their names, whom they are
+shared with, and when they were made and played.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from servers.kit.values import iso
 DAY = 86_400
 WEEK = 7 * 86_400
 KNOWN_DAYS = 700
-"""How long before the start of the world the accounts exist."""
+"""How many days before the start of the world the accounts were opened."""
 
 
 def fill(builder: Builder, seeds: dict[str, Any]) -> None:
@@ -35,9 +35,9 @@ def fill(builder: Builder, seeds: dict[str, Any]) -> None:
 
 @dataclass(frozen=True)
 class Playlist:
-    """A playlist to write; its tracks are added from `created` until `until` (epoch seconds).
+    """A playlist to write; its tracks are added between `created` and `until` (epoch seconds).
 
-    `shared` are keys of the people with whom it is shared.
+    `shared` lists keys of the people with whom it is shared.
     """
 
     key: str
@@ -52,9 +52,9 @@ class Playlist:
 
 
 class Listener:
-    """What is written alike for both providers.
+    """What is written for both providers in the same way.
 
-    Libraries, plays, the state of the player, playlists of happenings.
+    These are libraries, plays, the player's state, and the playlists for happenings.
     """
 
     provider = ""
@@ -76,11 +76,11 @@ class Listener:
         return self.builder.id(prefix, key)
 
     def chance(self, *key: Any) -> random.Random:
-        """Return a generator of this provider for a purpose."""
+        """Return a random generator of this provider for a purpose."""
         return self.builder.chance("music", self.provider, *key)
 
     def local(self, text: Any, city: str = "") -> int:
-        """Return the moment of a local date and time; of a date alone, some time of that day."""
+        """Return the moment of a local date and time; for a bare date, some time on that day."""
         text = str(text)
         if "T" not in text:
             chance = self.chance("hour", text)
@@ -97,9 +97,9 @@ class Listener:
         return track
 
     def chosen(self, seed: dict[str, Any], key: str) -> list[Track]:
-        """Return the tracks that seeds stand for.
+        """Return the tracks that seeds ask for.
 
-        Named ones, whole albums, and a number drawn by genres and artists.
+        These are named tracks, whole albums, and a number of tracks drawn by genre and artist.
         """
         tracks = [self.track(name) for name in seed.get("tracks", [])]
         for album in seed.get("albums", []):
@@ -117,7 +117,7 @@ class Listener:
         return tracks
 
     def library(self) -> None:
-        """Write what is kept and followed, spread over the last months."""
+        """Write what is saved and followed, spread over the past months."""
         seed = self.seeds["library"]
         start = self.builder.start
         _, album, artist = self.prefixes
@@ -154,7 +154,7 @@ class Listener:
         self.builder.add(at, f"{self.tables}_plays", **row)
 
     def plays(self) -> None:
-        """Write what was heard: sums by week, and in the last days each song."""
+        """Write what was heard: weekly sums, and in the last days each song."""
         seed = self.seeds["plays"]
         start = self.builder.start
         pool = self.chosen(seed, "plays")
@@ -176,9 +176,9 @@ class Listener:
             self.play(track, at, 1, round(track.ms * chance.uniform(0.5, 1)))
 
     def player(self, **more: Any) -> None:
-        """Write the player: silent when the account began, then what was paused before the start.
+        """Write the player: idle when the account was opened, later paused within an album.
 
-        That is an album from one of its tracks. `more` are a provider's own columns.
+        `more` are values for a provider's own columns.
         """
         seed = self.seeds["player"]
         table = f"{self.tables}_player"
@@ -216,11 +216,11 @@ class Listener:
         return self.builder.start - self.seeds["player"]["hours_ago"] * 3600
 
     def awake(self, at: int) -> int:
-        """Return a moment, or the evening before where it lies in the night."""
+        """Return a moment or, if it is at night, the evening before."""
         return at - 9 * 3600 if datetime.fromtimestamp(at, self.builder.zone).hour < 7 else at
 
     def items_of(self, playlist: Playlist) -> None:
-        """Write a playlist's tracks, added in turn by those who share it."""
+        """Write a playlist's tracks, added in turn by the people who share it."""
         chance = self.chance("added", playlist.key)
         since = playlist.created
         until = max(since + 1, playlist.until)
@@ -239,15 +239,15 @@ class Listener:
             self.builder.add(at, self.items, **row, **self.adder(playlist, place))
 
     def prefix_of_lists(self) -> str:
-        """Return the prefix of ids of playlists."""
+        """Return the prefix of playlist ids."""
         return ""
 
     def adder(self, playlist: Playlist, place: int) -> dict[str, Any]:
-        """Return who added a track, where the provider keeps that."""
+        """Return who added a track, if the provider records it."""
         return {}
 
     def happenings(self) -> None:
-        """Write the playlists of what happens, and that the past ones were played there."""
+        """Write the playlists for happenings, and plays of those in the past."""
         seen: set[str] = set()
         start = self.builder.start
         for happening in self.builder.life:
@@ -277,7 +277,7 @@ class Listener:
                     self.play(track, at + number * 400, 1, track.ms)
 
     def playlist(self, playlist: Playlist) -> None:
-        """Write one playlist of the person's own."""
+        """Write one of the person's own playlists."""
         raise NotImplementedError
 
 
@@ -340,7 +340,7 @@ class Spotify(Listener):
             self.jam(key, seed)
 
     def guests(self) -> list[str]:
-        """Return keys of the people with whom playlists of happenings are shared."""
+        """Return the keys of people with whom playlists for happenings are shared."""
         keys: list[str] = []
         for happening in self.builder.life:
             music = happening.get("music", {})
@@ -360,15 +360,15 @@ class Spotify(Listener):
         )
 
     def more_kinds(self) -> dict[str, str]:
-        """Return followed people, shows and playlists of others."""
+        """Return kinds for followed people, shows and other people's playlists."""
         return {"user": "spu", "show": "spsh", "playlist": "sppl"}
 
     def prefix_of_lists(self) -> str:
-        """Return the prefix of Spotify's playlists."""
+        """Return the prefix of Spotify's playlist ids."""
         return "sppl"
 
     def adder(self, playlist: Playlist, place: int) -> dict[str, Any]:
-        """Return who added a track; null is the owner."""
+        """Return who added a track; null stands for the owner."""
         people = [None, *playlist.shared]
         person = people[(place - 1) * 5 // 3 % len(people)]
         return {"added_by": self.id("spu", person) if person else None}
@@ -389,7 +389,7 @@ class Spotify(Listener):
         self.items_of(playlist)
 
     def resume(self, key: str, share: float) -> None:
-        """Write how far an episode was heard, as a share of it; 1 is all."""
+        """Write how far an episode was played, as a share of its length."""
         show, _, number = key.rpartition("-")
         episode = self.catalogue.shows[show][int(number) - 1]
         at = min(self.builder.start - 3600, episode.released + 9 * 3600)
@@ -401,7 +401,7 @@ class Spotify(Listener):
         self.builder.add(at, "spotify_resume", **row)
 
     def blend(self, key: str, created: int, number: int) -> None:
-        """Write a blend with a friend, with the tracks that it had when it was made."""
+        """Write a blend with a friend, and the tracks that it had when it was made."""
         friend = self.builder.person["people"][key]["name"].split()[0]
         mine = self.builder.person["name"].split()[0]
         genres = [*self.seeds["taste"][:2], *self.seeds["friends"][key]]
@@ -417,7 +417,7 @@ class Spotify(Listener):
         self.playlist(playlist)
         playlist_id = self.id("sppl", playlist.key)
         user_id = self.id("spu", key)
-        # Whom a blend is shared with adds no tracks to it, so it has its member only now.
+        # The friend becomes a member here, as `shared` would make the playlist collaborative.
         self.builder.change(created, "spotify_playlists", playlist_id, members=[user_id])
         row = {
             "id": self.id("spb", key),
@@ -429,7 +429,7 @@ class Spotify(Listener):
         self.builder.add(created, "spotify_blends", **row)
 
     def jam(self, key: str, seed: dict[str, Any]) -> None:
-        """Write a jam of a friend or of one's own that began some hours ago."""
+        """Write a jam that the person or a friend started some hours ago."""
         at = self.builder.start - round(seed["hours_ago"] * 3600)
         jam = {
             "id": self.id("spj", key),
@@ -506,15 +506,15 @@ class Apple(Listener):
         self.player(station_id=None, sing=None, sing_track=None)
 
     def more_kinds(self) -> dict[str, str]:
-        """Return playlists of Apple Music's editors."""
+        """Return the kind for playlists by Apple Music's editors."""
         return {"playlist": "appl"}
 
     def prefix_of_lists(self) -> str:
-        """Return the prefix of Apple Music's playlists."""
+        """Return the prefix of Apple Music's playlist ids."""
         return "appl"
 
     def playlist(self, playlist: Playlist) -> None:
-        """Write a playlist of the library."""
+        """Write a playlist in the library."""
         row = {
             "id": self.id("appl", playlist.key),
             "name": playlist.name,

@@ -1,6 +1,6 @@
 """What can be bought on Instacart, where, and by whom.
 
-The catalogue, stores around the person, the account, and carts that wait.
+This writes the catalogue, stores near the person, the account, and open carts.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ CATALOGUE = Path(__file__).with_name("_instacart_products.yaml")
 LABELS = {"o": "organic", "v": "vegan", "g": "gluten_free", "d": "dairy_free"}
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 PLACE = ("street", "state", "zip", "lat", "lng")
-"""What a place tells of where it is."""
+"""The fields of a place that say where it is."""
 
 
 def slug(text: str) -> str:
@@ -28,7 +28,7 @@ def slug(text: str) -> str:
 
 
 def tokens(text: str) -> set[str]:
-    """Return the words of a text, each with and without the s of a plural."""
+    """Return the words of a text, each with and without a plural ending."""
     words = _words(text)
     return words | {w.removesuffix("s") for w in words} | {w.removesuffix("es") for w in words}
 
@@ -58,11 +58,11 @@ class Shelf:
             self._coupon(seed)
 
     def moment(self, text: str) -> int:
-        """Return the moment of a local time at home; a bare date is six in the evening."""
+        """Return the moment of a local time at home; a bare date means six in the evening."""
         return self.builder.moment(text, bare=time(18))
 
     def id(self, kind: str, key: str) -> str:
-        """Return the id of a row of a kind, a letter after "ic"."""
+        """Return the id of a row; its kind is one letter, which follows "ic" in the prefix."""
         return self.builder.id("ic" + kind, key)
 
     def _catalogue(self, catalogue: dict[str, Any]) -> None:
@@ -187,7 +187,7 @@ class Shelf:
         self.builder.add(min(begin, self.builder.start), "instacart_coupons", **row)
 
     def account(self) -> None:
-        """Write who shops, where to, and with which cards."""
+        """Write the customer, their addresses and cards."""
         person = self.builder.person
         add = self.builder.add
         first = self.first
@@ -229,7 +229,7 @@ class Shelf:
             add(at, "instacart_cards", **card)
 
     def carts(self) -> None:
-        """Write the carts that wait for a checkout."""
+        """Write the carts that have not been checked out."""
         for key, seed in self.seeds["carts"].items():
             at = self.moment(seed["at"])
             cart = {
@@ -259,26 +259,26 @@ class Shelf:
                 self.builder.add(added, "instacart_cart_items", **item)
 
     def need(self, store: str, product: dict[str, Any]) -> None:
-        """Remember that an order or cart of a store holds a product, so that it carries it."""
+        """Remember that an order or cart contains a product, so that its store carries it."""
         if not stock.carries(self.stores[store], product):
             self.needed.setdefault(store, {})[product["id"]] = None
 
     def stock_up(self) -> None:
-        """Let stores carry what was ordered there, after all was chosen."""
+        """Let stores carry everything that was ordered there, once all orders have been chosen."""
         for store, products in self.needed.items():
             self.stores[store]["also"] += list(products)
 
     def usual(self, family: str, store: dict[str, Any]) -> dict[str, Any]:
-        """Return the product of a kind that the person takes in a store."""
+        """Return the product of a family that the person usually takes in a store."""
         rows = [r for r in self.families[family] if stock.carries(store, r)]
         if not rows:
             rows = self.families[family]
         return rows[int(share("usual", self.builder.name, family) * len(rows))]
 
     def meant(self, text: str, store: dict[str, Any]) -> dict[str, Any]:
-        """Return the product that a word of the person's life means.
+        """Return the product that words from the person's life mean.
 
-        It is one that the store carries where possible.
+        If possible, it is one that the store carries.
         """
         wanted = tokens(text)
         literal = _words(text)
@@ -295,7 +295,7 @@ class Shelf:
 
 
 def _hours(seed: dict[str, str]) -> list[str]:
-    """Return the hours of seven days, Monday first, from those of days as in {mon-fri: 24h}."""
+    """Return the hours of seven days, Monday first, from a mapping such as {mon-fri: 24h}."""
     week = ["closed"] * 7
     for days, hours in seed.items():
         first, _, last = days.partition("-")

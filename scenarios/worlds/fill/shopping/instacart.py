@@ -1,4 +1,4 @@
-"""Instacart: what can be bought where, and orders from habits and from the person's life."""
+"""Instacart: what can be bought where, and orders from the person's life and habits."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from servers.shopping.instacart import _inventory as stock
 from servers.shopping.instacart import _orders as orders
 
 RECENT = 20 * orders.DAY
-"""Seconds before the start of the world in which what a shopper found is a change with its date."""
+"""How long before the start of the world (seconds) outcomes are dated changes in the log."""
 
 
 class Line(NamedTuple):
-    """What is ordered of a product, and what is wished if it is out of stock."""
+    """An order line: a product, its quantity, and what to do if it is out of stock."""
 
     product: dict[str, Any]
     quantity: int
@@ -28,7 +28,7 @@ class Line(NamedTuple):
 
 
 class Refund(NamedTuple):
-    """What was given back after an order: the product, the cents paid for it, the complaint."""
+    """A refund after an order: the product, the cents paid for it, and the complaint."""
 
     product: dict[str, Any]
     paid: int
@@ -36,7 +36,7 @@ class Refund(NamedTuple):
 
 
 def fill(builder: Builder, seeds: dict[str, Any]) -> None:
-    """Write everything, in the order in which it depends on each other."""
+    """Write everything, in order of dependence."""
     shelf = Shelf(builder, seeds)
     shelf.account()
     book = Book(shelf)
@@ -57,15 +57,15 @@ class Book:
     def plans(self) -> Iterator[dict[str, Any]]:
         """Yield every order as `{key, store, at, window, lines}`.
 
-        Those of the person's life come first, then single ones, then those of habits.
+        Orders from the person's life come first, then single ones, then habitual ones.
         """
-        known: list[int] = []  # when the person ordered for a reason, which no habit repeats
-        for event in self.builder.life:
-            buy = event.get("buy", {})
+        known: list[int] = []  # no habitual order is made around these moments
+        for happening in self.builder.life:
+            buy = happening.get("buy", {})
             if buy.get("on") == "instacart":
-                at = self.shelf.moment(str(buy.get("made", buy.get("at", event["at"]))))
+                at = self.shelf.moment(str(buy.get("made", buy.get("at", happening["at"]))))
                 known.append(at)
-                yield self._of_life(event, buy, min(at, self.builder.start))
+                yield self._of_life(happening, buy, min(at, self.builder.start))
         for seed in self.seeds["orders"]:
             at = self.shelf.moment(seed["at"])
             window = self.shelf.moment(seed["window"]) if "window" in seed else at + 9000
@@ -102,22 +102,26 @@ class Book:
                 }
             day += timedelta(days=habit["every"])
 
-    def _of_life(self, event: dict[str, Any], buy: dict[str, Any], at: int) -> dict[str, Any]:
-        key = event["place"] if event.get("place") in self.shelf.stores else self.seeds["store"]
+    def _of_life(self, happening: dict[str, Any], buy: dict[str, Any], at: int) -> dict[str, Any]:
+        key = (
+            happening["place"]
+            if happening.get("place") in self.shelf.stores
+            else self.seeds["store"]
+        )
         lines = []
-        counted = []  # products of which life tells how many
+        counted = []  # products whose quantity is given, so that it must not change
         for text in buy["items"]:
             quantity = 2 if re.search(r"two (?!dozen)", text) else 1
             product = self.shelf.meant(text, self.shelf.stores[key])
             lines.append(Line(product, quantity))
             if "two" in text:
                 counted.append(product["id"])
-        payer = event.get("paid", {}).get("by")
+        payer = happening.get("paid", {}).get("by")
         return {
-            "key": event["key"],
+            "key": happening["key"],
             "store": key,
             "at": at,
-            "window": self._window(event, buy, at),
+            "window": self._window(happening, buy, at),
             "lines": lines,
             "total": cents(buy["total"]),
             "card": payer if payer in self.seeds["cards"] else None,
@@ -125,16 +129,16 @@ class Book:
             "counted": counted,
         }
 
-    def _window(self, event: dict[str, Any], buy: dict[str, Any], at: int) -> int:
-        """Return the moment at which an order of the person's life should come."""
-        if "arrives" not in buy and event["what"] != "delivery":
+    def _window(self, happening: dict[str, Any], buy: dict[str, Any], at: int) -> int:
+        """Return the moment at which an order from the person's life should arrive."""
+        if "arrives" not in buy and happening["what"] != "delivery":
             return at + 7200
-        day = str(buy.get("arrives", event["at"]))[:10]
-        clock = event["at"][11:16] if event["what"] == "delivery" else "17:00"
+        day = str(buy.get("arrives", happening["at"]))[:10]
+        clock = happening["at"][11:16] if happening["what"] == "delivery" else "17:00"
         return self.shelf.moment(f"{day}T{clock}")
 
     def _refund(self, buy: dict[str, Any], lines: list[Line]) -> Refund | None:
-        """Return the refund that life tells of, for the product whose kind fits its words best."""
+        """Return the refund, if any, for the product whose kind best matches what was returned."""
         if "refunded" not in buy:
             return None
         returned = tokens(buy["returned"])
@@ -143,7 +147,7 @@ class Book:
 
     # -- one order --------------------------------------------------------------------------------
     def order(self, plan: dict[str, Any]) -> None:
-        """Write one order with its items, and its issue if it had one."""
+        """Write one order with its items, and its issues if there were any."""
         shelf = self.shelf
         store = shelf.stores[plan["store"]]
         order_id = shelf.id("o", plan["key"])
@@ -181,7 +185,7 @@ class Book:
             row["arrives_at"] = iso(end + 60 * plan["late"])
         left_store = parse_time(row["leaves_at"]) <= self.builder.start
         shopped = left_store and "cancelled" not in plan
-        # What was found for a recent order is written as a change, which the log dates.
+        # The outcome of a recent order is written as a change, so that the log has its date.
         later = shopped and self.builder.start - at < RECENT
         self.builder.add(at, "instacart_orders", shopped=shopped and not later, **row)
         if "cancelled" in plan:
@@ -221,16 +225,16 @@ class Book:
             self._after(plan, row)
 
     def _slot(self, store: dict[str, Any], at: int, window: int) -> tuple[int, int]:
-        """Return the slot nearest to a moment of those that an order made at `at` could take."""
+        """Return the slot closest to `window` of those open to an order placed at `at`."""
         slots = [slot for slot in stock.slots(store, at, 16) if slot[0] >= at + 3600]
         return min(slots, key=lambda slot: (abs(slot[0] - window), slot))
 
     def _to_total(
         self, plan: dict[str, Any], lines: list[Line], prices: dict[str, int], fee: int
     ) -> tuple[list[Line], int, int]:
-        """Return lines, delivery fee and tip with which an order comes to the cent that was paid.
+        """Return lines, delivery fee and tip that make an order total exactly what was paid.
 
-        Prices are changed in place; a refund sets that of its product.
+        Prices are changed in place; a refund sets the price of its product.
         """
         fixed = list(plan["counted"])
         if plan["refund"]:
@@ -263,7 +267,7 @@ class Book:
     def _outcome(
         self, plan: dict[str, Any], product: dict[str, Any], item: dict[str, Any], at: int
     ) -> dict[str, Any]:
-        """Return what a shopper found of an item; orders of the person's life came as told."""
+        """Return the outcome of an item; orders from the person's life arrive as ordered."""
         store = self.shelf.stores[plan["store"]]
         exceptions = self.shelf.exceptions[plan["store"]]
         level = stock.level(store, product, at, exceptions)
@@ -285,7 +289,7 @@ class Book:
         return {"outcome": "replaced", "got_id": other["id"], "got_price": paid}
 
     def _after(self, plan: dict[str, Any], row: dict[str, Any]) -> None:
-        """Write what followed a delivery: a rating, an issue."""
+        """Write what followed a delivery: a rating or issues."""
         chance = self.builder.chance("after", plan["key"])
         arrived = parse_time(row["arrives_at"])
         if "rating" in plan or ("plain" not in plan and chance.random() < 0.35):
