@@ -16,6 +16,7 @@ from servers.calendar._recurrence import starts
 from servers.kit.errors import did_you_mean
 from servers.kit.noise import share
 from servers.kit.service import Service
+from servers.kit.types import Row
 from servers.kit.values import parse_time
 from servers.kit.zones import local
 
@@ -37,7 +38,7 @@ class BusyTime(NamedTuple):
 
 
 # -- answers ---------------------------------------------------------------------------------------
-def my_answer(svc: Service, words: rules.Words, row: dict[str, Any]) -> str | None:
+def my_answer(svc: Service, words: rules.Words, row: Row) -> str | None:
     """Return the account's answer, or None if it was not invited.
 
     It is accepted, declined, tentative or needsAction.
@@ -46,7 +47,7 @@ def my_answer(svc: Service, words: rules.Words, row: dict[str, Any]) -> str | No
     return None if mine is None else mine["response"] or "needsAction"
 
 
-def answer_of(svc: Service, row: dict[str, Any], attendee: dict[str, Any]) -> str:
+def answer_of(svc: Service, row: Row, attendee: Row) -> str:
     """Return the answer of an attendee so far.
 
     People whose calendar is known answer within two days and decline if they are busy; a few never
@@ -93,7 +94,7 @@ def respond(svc: Service, words: rules.Words, event_id: str, response: str) -> d
     return edit.change(svc, words, row, attendees=answered)
 
 
-def attendee(svc: Service, row: dict[str, Any], email: str, add: str) -> dict[str, Any]:
+def attendee(svc: Service, row: Row, email: str, add: str) -> dict[str, Any]:
     """Return an attendee of an event by address, or refuse. `add` is the tool that invites."""
     invited = {a["email"]: a for a in row["attendees"]}
     if email.lower() not in invited:
@@ -107,12 +108,12 @@ def attendee(svc: Service, row: dict[str, Any], email: str, add: str) -> dict[st
 
 
 # -- busy time -------------------------------------------------------------------------------------
-def blocks(svc: Service, words: rules.Words, row: dict[str, Any]) -> bool:
+def blocks(svc: Service, words: rules.Words, row: Row) -> bool:
     """Return whether an event takes up the account's time."""
     return row["show_as"] != "free" and my_answer(svc, words, row) != "declined"
 
 
-def conflicts(svc: Service, words: rules.Words, row: dict[str, Any]) -> list[dict[str, Any]]:
+def conflicts(svc: Service, words: rules.Words, row: Row) -> list[dict[str, Any]]:
     """Return what else takes up the account's time during an event, by start, ten at most.
 
     For a series, these are conflicts within the next 90 days.
@@ -136,7 +137,7 @@ def conflicts(svc: Service, words: rules.Words, row: dict[str, Any]) -> list[dic
     return others
 
 
-def _overlap(one: dict[str, Any], other: dict[str, Any]) -> bool:
+def _overlap(one: Row, other: Row) -> bool:
     return one["start_at"] < other["end_at"] and one["end_at"] > other["start_at"]
 
 
@@ -194,7 +195,7 @@ def engaged(svc: Service, words: rules.Words, email: str, first: int, last: int)
     return sorted(set(times))
 
 
-def _answer_by(svc: Service, row: dict[str, Any], email: str) -> str | None:
+def _answer_by(svc: Service, row: Row, email: str) -> str | None:
     """Return a person's answer to an event; an organizer has accepted it. None if not invited."""
     if row["organizer"] == email:
         return "accepted"
@@ -203,7 +204,7 @@ def _answer_by(svc: Service, row: dict[str, Any], email: str) -> str | None:
 
 
 def touching(
-    rule: dict[str, Any] | None, begin: int, length: int, where: ZoneInfo, first: int, last: int
+    rule: Row | None, begin: int, length: int, where: ZoneInfo, first: int, last: int
 ) -> list[int]:
     """Return the starts of something that may repeat, where it touches a span.
 

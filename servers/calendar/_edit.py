@@ -11,6 +11,7 @@ from servers.calendar import _rules as rules
 from servers.calendar._recurrence import flaw, starts
 from servers.calendar._series import end_of, following
 from servers.kit.service import Service
+from servers.kit.types import Row
 from servers.kit.values import iso, parse_time
 from servers.kit.zones import local
 
@@ -67,7 +68,7 @@ def check_span(
 def retimed(
     svc: Service,
     words: rules.Words,
-    row: dict[str, Any],
+    row: Row,
     start: str | None,
     end: str | None,
     all_day: bool,
@@ -93,7 +94,7 @@ def retimed(
     return span(svc, words, start, end or iso(rules.epoch(start, where) + last - first), False)
 
 
-def align(svc: Service, words: rules.Words, row: dict[str, Any]) -> tuple[str, str]:
+def align(svc: Service, words: rules.Words, row: Row) -> tuple[str, str]:
     """Return start and end of the first occurrence that an event's rule allows.
 
     Refuses a rule that contradicts itself or matches no day.
@@ -125,7 +126,7 @@ def align(svc: Service, words: rules.Words, row: dict[str, Any]) -> tuple[str, s
 
 
 def invite(
-    svc: Service, people: Iterable[tuple[str, str | None]], present: Iterable[dict[str, Any]] = ()
+    svc: Service, people: Iterable[tuple[str, str | None]], present: Iterable[Row] = ()
 ) -> list[dict[str, Any]]:
     """Return attendees as they are stored, each address once.
 
@@ -146,15 +147,13 @@ def invite(
     return list(attendees.values())
 
 
-def people_text(attendees: list[dict[str, Any]]) -> str:
+def people_text(attendees: list[Row]) -> str:
     """Return the attendees' names and addresses as text for search."""
     return " ".join(f"{a['name'] or ''} {a['email']}" for a in attendees).strip()
 
 
 # -- events ----------------------------------------------------------------------------------------
-def new(
-    svc: Service, words: rules.Words, calendar: dict[str, Any], **columns: Any
-) -> dict[str, Any]:
+def new(svc: Service, words: rules.Words, calendar: Row, **columns: Any) -> Row:
     """Insert an event into a calendar and return its row.
 
     The calendar's owner is the organizer and not an attendee. `columns` must include title, start
@@ -183,7 +182,7 @@ def new(
     return svc.db.insert(rules.table(words), row | given | stamps)
 
 
-def change(svc: Service, words: rules.Words, row: dict[str, Any], **changes: Any) -> dict[str, Any]:
+def change(svc: Service, words: rules.Words, row: Row, **changes: Any) -> dict[str, Any]:
     """Change an event, a series, or one occurrence alone, and return the new row.
 
     With new times, everybody who is invited is asked again. With new times or a new rule, a series
@@ -208,14 +207,14 @@ def change(svc: Service, words: rules.Words, row: dict[str, Any], **changes: Any
     return row | changes
 
 
-def _asked_again(svc: Service, words: rules.Words, attendee: dict[str, Any]) -> dict[str, Any]:
+def _asked_again(svc: Service, words: rules.Words, attendee: Row) -> dict[str, Any]:
     if rules.is_me(svc, words, attendee["email"]):
         return attendee
     return attendee | {"invited_at": svc.time, "response": None}
 
 
 def _change_occurrences(
-    svc: Service, words: rules.Words, series: dict[str, Any], changes: dict[str, Any]
+    svc: Service, words: rules.Words, series: Row, changes: dict[str, Any]
 ) -> None:
     """Bring occurrences with rows of their own in line with a change of their series."""
     retimes = {"start_at", "end_at", "recurrence"} & set(changes)
@@ -229,6 +228,6 @@ def _change_occurrences(
             )
 
 
-def cancel(svc: Service, words: rules.Words, row: dict[str, Any]) -> dict[str, Any]:
+def cancel(svc: Service, words: rules.Words, row: Row) -> dict[str, Any]:
     """Cancel an event, a whole series, or one occurrence alone."""
     return change(svc, words, row, cancelled_at=svc.time)

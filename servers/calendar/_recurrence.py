@@ -8,12 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import date, datetime, timedelta
-from typing import Annotated, Any, Literal, NotRequired
+from typing import Annotated, Literal, NotRequired
 from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, Field, with_config
 from typing_extensions import TypedDict
 
+from servers.kit.types import Row
 from servers.kit.values import parse_time
 from servers.kit.zones import local, local_day, local_moment, months_later
 
@@ -74,7 +75,7 @@ class Recurrence(TypedDict):
     ]
 
 
-def flaw(rule: dict[str, Any]) -> str | None:
+def flaw(rule: Row) -> str | None:
     """Return how a rule contradicts itself, or None."""
     days = rule.get("by_day", [])
     if "count" in rule and "until" in rule:
@@ -86,9 +87,7 @@ def flaw(rule: dict[str, Any]) -> str | None:
     return None
 
 
-def starts(
-    rule: dict[str, Any], first: int, where: ZoneInfo, after: int, before: int
-) -> Iterator[int]:
+def starts(rule: Row, first: int, where: ZoneInfo, after: int, before: int) -> Iterator[int]:
     """Yield the starts of occurrences, from `after` on and before `before`.
 
     The series begins at `first`. All values are epoch seconds.
@@ -107,7 +106,7 @@ def starts(
             yield moment
 
 
-def _days(rule: dict[str, Any], begin: datetime, near: date, last: date) -> Iterator[date]:
+def _days(rule: Row, begin: datetime, near: date, last: date) -> Iterator[date]:
     """Yield the days of a rule in order, starting shortly before `near`."""
     first = begin.date()
     step = rule.get("interval", 1)
@@ -127,7 +126,7 @@ def _days(rule: dict[str, Any], begin: datetime, near: date, last: date) -> Iter
         number += 1
 
 
-def _period(rule: dict[str, Any], first: date, offset: int) -> tuple[date, list[date]]:
+def _period(rule: Row, first: date, offset: int) -> tuple[date, list[date]]:
     """Return the start of a period and the days in it that match the rule.
 
     The period is the day, week, month or year that is `offset` units after the first.

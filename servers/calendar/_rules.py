@@ -21,6 +21,7 @@ from servers.calendar._series import end_of
 from servers.kit.fields import Email, PersonName
 from servers.kit.service import Service
 from servers.kit.store import Table
+from servers.kit.types import Row
 from servers.kit.values import iso, parse_time
 from servers.kit.zones import local_moment
 
@@ -138,7 +139,7 @@ class Words:
 
 
 # -- the account, its zone, moments ----------------------------------------------------------------
-def me(svc: Service, words: Words) -> dict[str, Any]:
+def me(svc: Service, words: Words) -> Row:
     """Return the signed-in account: name, email, timezone."""
     return svc.db.rows(f"{words.tables}_profile")[0]
 
@@ -197,7 +198,7 @@ def bounds(
 
 
 # -- calendars -------------------------------------------------------------------------------------
-def calendars(svc: Service, words: Words) -> list[dict[str, Any]]:
+def calendars(svc: Service, words: Words) -> list[Row]:
     """Return the rows of all calendars that the account sees.
 
     The primary calendar comes first, then the account's others, then those shared with it.
@@ -254,7 +255,7 @@ def table(words: Words) -> str:
     return f"{words.tables}_events"
 
 
-def occurrence(words: Words, series: dict[str, Any], start: int, where: ZoneInfo) -> dict[str, Any]:
+def occurrence(words: Words, series: Row, start: int, where: ZoneInfo) -> dict[str, Any]:
     """Return the computed row of one occurrence of a series."""
     return series | {
         "id": f"{series['id']}{words.joint}{_compact(start)}",
@@ -343,7 +344,7 @@ def own(svc: Service, words: Words, event_id: str) -> dict[str, Any]:
 
 
 def expand(
-    svc: Service, words: Words, series: dict[str, Any], first: int, last: int
+    svc: Service, words: Words, series: Row, first: int, last: int
 ) -> Iterable[dict[str, Any]]:
     """Yield the occurrences of a series that touch a span, following its rule alone."""
     begin = parse_time(series["start_at"])
@@ -403,7 +404,7 @@ def matching(
     return [r for r in hits if find(svc, words, r["id"])["cancelled_at"] is None]
 
 
-def next_start(svc: Service, words: Words, row: dict[str, Any]) -> str | None:
+def next_start(svc: Service, words: Words, row: Row) -> str | None:
     """Return the next start of a series, or None if it is over.
 
     An occurrence that was changed alone counts at its own time.

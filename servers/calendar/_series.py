@@ -6,6 +6,7 @@ from datetime import time
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from servers.kit.types import Json, Row
 from servers.kit.values import parse_time
 from servers.kit.zones import local_day, local_moment
 
@@ -13,7 +14,7 @@ from servers.kit.zones import local_day, local_moment
 _OWN = ("cancelled_at", "updated_at", "attendees", "people")
 
 
-def end_of(row: dict[str, Any], start: int, where: ZoneInfo) -> int:
+def end_of(row: Row, start: int, where: ZoneInfo) -> int:
     """Return the end of an event that begins at the given moment.
 
     All-day events keep their number of days, although a day can have 23 or 25 hours.
@@ -26,9 +27,7 @@ def end_of(row: dict[str, Any], start: int, where: ZoneInfo) -> int:
     return local_moment(local_day(start, where) + length, time(0), where)
 
 
-def following(
-    series: dict[str, Any], changes: dict[str, Any], apart: dict[str, Any]
-) -> dict[str, Any]:
+def following(series: Row, changes: dict[str, Any], apart: Row) -> Json:
     """Return the changes that an occurrence with a row of its own takes over from its series.
 
     It takes over each column that still had the same value as the series.
@@ -42,9 +41,7 @@ def following(
     return taken if any(apart[k] != v for k, v in taken.items()) else {}
 
 
-def _guests(
-    series: dict[str, Any], invited: list[dict[str, Any]], apart: dict[str, Any]
-) -> list[dict[str, Any]]:
+def _guests(series: Row, invited: list[Row], apart: Row) -> list[dict[str, Any]]:
     """Return an occurrence's attendees after those of its series have become `invited`.
 
     Guests are added and removed with those of the series. An answer given for the occurrence alone

@@ -20,6 +20,7 @@ from servers.email._rules import (
     written_json,
 )
 from servers.kit.service import Service
+from servers.kit.types import Json, Row
 from servers.kit.values import iso, parse_time
 
 BOUNCE_SECONDS = 60
@@ -50,7 +51,7 @@ _RESERVED = ("invalid", "test", "example", "localhost")
 
 
 # -- sending ----------------------------------------------------------------------------------
-def post(service: Service, mail: Outgoing, thread: dict[str, Any] | None = None) -> dict[str, Any]:
+def post(service: Service, mail: Outgoing, thread: Row | None = None) -> Json:
     """Send a message from the signed-in account and return the tools' reply."""
     row = send(service, active(service), mail, thread=thread)
     return {"email_id": row["id"], "thread_id": row["thread_id"], "status": "sent"}
@@ -58,12 +59,12 @@ def post(service: Service, mail: Outgoing, thread: dict[str, Any] | None = None)
 
 def send(
     service: Service,
-    account: dict[str, Any],
+    account: Row,
     mail: Outgoing,
     *,
-    thread: dict[str, Any] | None = None,
+    thread: Row | None = None,
     at: int | None = None,
-) -> dict[str, Any]:
+) -> Row:
     """Send a message from an account of the service's provider and return the sender's row.
 
     `thread` is a row whose thread it joins; `at` is when it goes out (now by default). Copies
@@ -106,7 +107,7 @@ def send(
     return sent
 
 
-def placed(provider: str, *places: str) -> dict[str, Any]:
+def placed(provider: str, *places: str) -> Json:
     """Return the provider's own columns of a new message in `inbox` or `sent`.
 
     Only Gmail can hold it in both.
@@ -116,7 +117,7 @@ def placed(provider: str, *places: str) -> dict[str, Any]:
     return {"folder": places[0], "categories": [], "pinned": False}
 
 
-def _arrive(service: Service, target: dict[str, Any], common: dict[str, Any]) -> None:
+def _arrive(service: Service, target: Row, common: Row) -> None:
     """Put a message into an account of the person, in the thread where its conversation goes on."""
     provider = target["provider"]
     table = f"{provider}_emails"
@@ -152,9 +153,7 @@ def undeliverable(service: Service, recipient: str) -> str | None:
     return f"there is no mailbox {recipient} at {colleagues[0]['organisation']}"
 
 
-def _bounce(
-    service: Service, account: dict[str, Any], sent: dict[str, Any], recipient: str, reason: str
-) -> None:
+def _bounce(service: Service, account: Row, sent: Row, recipient: str, reason: str) -> None:
     daemon = _DAEMONS[service.name]
     own = account["address"]
     row = {
@@ -183,7 +182,7 @@ def _bounce(
 
 
 # -- drafts -----------------------------------------------------------------------------------
-def save_draft(service: Service, mail: Outgoing) -> dict[str, Any]:
+def save_draft(service: Service, mail: Outgoing) -> Json:
     """Store a draft of the signed-in account and return the tools' reply."""
     row = mail.columns() | {
         "id": service.new_id(DRAFT_PREFIXES[service.name]),
@@ -194,7 +193,7 @@ def save_draft(service: Service, mail: Outgoing) -> dict[str, Any]:
     return {"draft_id": row["id"], "status": "draft"}
 
 
-def change_draft(service: Service, row: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+def change_draft(service: Service, row: Row, given: dict[str, Any]) -> Json:
     """Put the given arguments into a draft and return it for the agent.
 
     An argument that is None leaves its field as it is.
@@ -205,14 +204,14 @@ def change_draft(service: Service, row: dict[str, Any], given: dict[str, Any]) -
     return draft_json(row | columns)
 
 
-def send_draft(service: Service, row: dict[str, Any]) -> dict[str, Any]:
+def send_draft(service: Service, row: Row) -> dict[str, Any]:
     """Send a draft, delete it, and return the tools' reply."""
     mail = complete(drafted(**written_json(row)))
     service.db.delete(f"{service.name}_drafts", row["id"])
     return post(service, mail)
 
 
-def drafts(service: Service) -> list[dict[str, Any]]:
+def drafts(service: Service) -> list[Row]:
     """Return the drafts of the signed-in account, newest first."""
     return service.db.rows(
         f"{service.name}_drafts",
@@ -222,6 +221,6 @@ def drafts(service: Service) -> list[dict[str, Any]]:
     )
 
 
-def draft_json(row: dict[str, Any], key: str = "draft_id") -> dict[str, Any]:
+def draft_json(row: Row, key: str = "draft_id") -> Json:
     """Return a message that has not gone out yet; `key` is the field that holds its id."""
     return {key: row["id"], **written_json(row), "created_at": row["created_at"]}

@@ -17,6 +17,7 @@ from pydantic import Field
 from servers.kit.errors import ServiceError, did_you_mean
 from servers.kit.service import Service
 from servers.kit.store import Table
+from servers.kit.types import Json, Row
 
 # -- tables -----------------------------------------------------------------------------------
 MAIL = (
@@ -111,7 +112,7 @@ class Outgoing:
     body: str
     attachments: list[str] = field(default_factory=list)
 
-    def columns(self) -> dict[str, Any]:
+    def columns(self) -> Json:
         """Return the message as columns of a row."""
         return {
             "recipients": list(self.to),
@@ -177,7 +178,7 @@ def complete(mail: Outgoing) -> Outgoing:
     return mail
 
 
-def reply_to(original: dict[str, Any], own: str, body: str, reply_all: bool) -> Outgoing:
+def reply_to(original: Row, own: str, body: str, reply_all: bool) -> Outgoing:
     """Return the reply to a message. A reply to one's own message goes to its recipients."""
     if original["sender"] == own:
         to = list(original["recipients"])
@@ -191,7 +192,7 @@ def reply_to(original: dict[str, Any], own: str, body: str, reply_all: bool) -> 
     return complete(drafted(to, cc, [], _prefixed("Re: ", original["subject"]), body))
 
 
-def forward_of(original: dict[str, Any], to: Sequence[str], note: str | None) -> Outgoing:
+def forward_of(original: Row, to: Sequence[str], note: str | None) -> Outgoing:
     """Return a message that passes another on, with its attachments, below an optional note."""
     quoted = (
         "---------- Forwarded message ----------\n"
@@ -213,7 +214,7 @@ def _prefixed(prefix: str, subject: str) -> str:
 
 
 # -- accounts ---------------------------------------------------------------------------------
-def active(service: Service) -> dict[str, Any]:
+def active(service: Service) -> Row:
     """Return the signed-in account of a provider."""
     rows = service.db.rows("email_accounts", "provider=? AND active=1", service.name, limit=1)
     if not rows:
@@ -226,7 +227,7 @@ def own_address(service: Service) -> str:
     return active(service)["address"]
 
 
-def accounts(service: Service) -> list[dict[str, Any]]:
+def accounts(service: Service) -> list[Json]:
     """Return the person's accounts with this provider, for the agent."""
     rows = service.db.rows("email_accounts", "provider=?", service.name, order="address")
     return [
@@ -240,7 +241,7 @@ def accounts(service: Service) -> list[dict[str, Any]]:
     ]
 
 
-def sign_in(service: Service, username: str, list_tool: str) -> dict[str, Any]:
+def sign_in(service: Service, username: str, list_tool: str) -> Json:
     """Sign in to the account with a username or address and return it for the agent.
 
     `list_tool` is the tool that lists the accounts.
@@ -265,7 +266,7 @@ def sign_in(service: Service, username: str, list_tool: str) -> dict[str, Any]:
 
 
 # -- messages that an account holds -----------------------------------------------------------
-def arrived(service: Service, where: str = "", *params: Any) -> list[dict[str, Any]]:
+def arrived(service: Service, where: str = "", *params: Any) -> list[Row]:
     """Return the messages of the signed-in account that have arrived, newest first.
 
     `where` narrows them by an SQL condition with `params`.
@@ -291,7 +292,7 @@ def people_text(name: str, sender: str, *groups: Sequence[str]) -> str:
     return " ".join(words)
 
 
-def written_json(row: dict[str, Any]) -> dict[str, Any]:
+def written_json(row: Row) -> Json:
     """Return what the writer put into a message or draft, under the tools' argument names."""
     return {
         "to": row["recipients"],
@@ -303,7 +304,7 @@ def written_json(row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def message_json(row: dict[str, Any]) -> dict[str, Any]:
+def message_json(row: Row) -> Json:
     """Return the fields of a message that both providers show in the same way."""
     return {
         "email_id": row["id"],

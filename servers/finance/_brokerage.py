@@ -20,6 +20,7 @@ from servers.kit.control import make_id
 from servers.kit.errors import did_you_mean
 from servers.kit.service import Service
 from servers.kit.store import Table
+from servers.kit.types import Row
 from servers.kit.values import iso, parse_time
 
 # The agenda records when dividends must next be computed for a broker's holders.
@@ -144,7 +145,7 @@ def _either(nouns: list[str]) -> str:
     return f"{', '.join(others)} or {last}" if others else last
 
 
-def tradable(svc: Service, words: Words, row: dict[str, Any], at: int | None = None) -> None:
+def tradable(svc: Service, words: Words, row: Row, at: int | None = None) -> None:
     """Fail if a security is halted or delisted."""
     symbol = row["symbol"]
     trading = market.state(row, svc.now if at is None else at)
@@ -256,7 +257,7 @@ def account(svc: Service, words: Words, account_id: str = MAIN, at: int | None =
     return mine
 
 
-def _trades(orders: list[dict[str, Any]], moment: str) -> Iterator[Trade]:
+def _trades(orders: list[Row], moment: str) -> Iterator[Trade]:
     """Yield the fills of the orders up to a moment."""
     for nth_order, order in enumerate(orders):
         for nth_fill, (filled_at, units, at_pips) in enumerate(order["fills"]):
@@ -289,7 +290,7 @@ def _book(mine: Account, words: Words, trade: Trade) -> None:
     mine.lots[symbol] = [lot for lot in lots if lot.units]
 
 
-def _hold(mine: Account, order: dict[str, Any], moment: str) -> None:
+def _hold(mine: Account, order: Row, moment: str) -> None:
     """Set aside what an open order still needs: money for a purchase, units for a sale."""
     rest = left(order, moment)
     ordered = whole(order)
@@ -301,15 +302,13 @@ def _hold(mine: Account, order: dict[str, Any], moment: str) -> None:
         mine.holds += order["hold"]
 
 
-def _in_turn(lots: list[Lot], sale: dict[str, Any]) -> list[Lot]:
+def _in_turn(lots: list[Lot], sale: Row) -> list[Lot]:
     """Return lots in the order in which a sale takes them: the lots it names, then the oldest."""
     chosen = sale["lots"] or []
     return sorted(lots, key=lambda lot: chosen.index(lot.id) if lot.id in chosen else len(chosen))
 
 
-def free_lots(
-    mine: Account, symbol: str, sales: list[dict[str, Any]], moment: str
-) -> dict[str, int]:
+def free_lots(mine: Account, symbol: str, sales: list[Row], moment: str) -> dict[str, int]:
     """Return the units of each open lot, oldest first, that no open sale will take."""
     lots = mine.lots.get(symbol, [])
     free = {lot.id: lot.units for lot in lots}
@@ -322,7 +321,7 @@ def free_lots(
     return free
 
 
-def _move(mine: Account, transfer: dict[str, Any], moment: str) -> None:
+def _move(mine: Account, transfer: Row, moment: str) -> None:
     """Apply one transfer to the cash."""
     if transfer["failed_at"] is not None and transfer["failed_at"] <= moment:
         return

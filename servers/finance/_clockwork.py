@@ -16,6 +16,7 @@ from servers.finance._orders import Plan, Wish, plan, value
 from servers.kit.errors import ServiceError
 from servers.kit.service import Service
 from servers.kit.store import Table
+from servers.kit.types import Row
 from servers.kit.values import iso, parse_time
 from servers.kit.zones import local_day, local_moment, months_later
 
@@ -87,9 +88,7 @@ def dividends(
     return Job(due_at, run)
 
 
-def paid_on(
-    rows: list[dict[str, Any]], moment: int
-) -> list[tuple[dict[str, Any], figures.Dividend]]:
+def paid_on(rows: list[Row], moment: int) -> list[tuple[dict[str, Any], figures.Dividend]]:
     """Return (security, dividend) pairs for the dividends whose ex-date is the day of a moment."""
     day = local_day(moment, calendar.NEW_YORK)
     payments = []
@@ -98,7 +97,7 @@ def paid_on(
     return payments
 
 
-def next_ex_date(rows: list[dict[str, Any]], after: int) -> str:
+def next_ex_date(rows: list[Row], after: int) -> str:
     """Return the moment (ISO) at which the first ex-date after the given moment begins.
 
     If no ex-date is near, return the moment at which to look again.
@@ -116,7 +115,7 @@ def entitle(
     svc: Service,
     words: Words,
     account_id: str,
-    row: dict[str, Any],
+    row: Row,
     paid: figures.Dividend,
     moment: int,
     reinvest: bool,
@@ -149,8 +148,8 @@ def entitle(
 
 
 def dividend_row(
-    account_id: str, row: dict[str, Any], paid: figures.Dividend, units: int, order_id: str | None
-) -> dict[str, Any]:
+    account_id: str, row: Row, paid: figures.Dividend, units: int, order_id: str | None
+) -> Row:
     """Return a dividend's row without its ID."""
     return {
         "account_id": account_id,
@@ -218,9 +217,7 @@ def recurring(svc: Service, words: Words) -> Job:
     return Job(due_at, run)
 
 
-def invest(
-    svc: Service, words: Words, investment: dict[str, Any], row: dict[str, Any], moment: int
-) -> None:
+def invest(svc: Service, words: Words, investment: Row, row: Row, moment: int) -> None:
     """Make one run of a recurring investment."""
     wish = Wish("buy", amount=investment["amount"])
     try:
@@ -259,7 +256,7 @@ def start_recurring(
     frequency: Frequency,
     start: date,
     account_id: str,
-) -> dict[str, Any]:
+) -> Row:
     """Set up a recurring investment that starts on a day, and return its row."""
     row = find_security(svc, words, symbol)
     tradable(svc, words, row)
@@ -278,7 +275,7 @@ def start_recurring(
     return svc.db.insert(f"{words.tables}_recurring", investment)
 
 
-def stop_recurring(svc: Service, words: Words, investment_id: str, lister: str) -> dict[str, Any]:
+def stop_recurring(svc: Service, words: Words, investment_id: str, lister: str) -> Row:
     """Cancel a recurring investment and return its row from before; past purchases stay."""
     row = svc.db.get(f"{words.tables}_recurring", investment_id)
     if row is None:

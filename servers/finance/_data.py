@@ -15,6 +15,7 @@ from servers.finance import _market as market
 from servers.kit.errors import did_you_mean
 from servers.kit.service import Service
 from servers.kit.store import Table
+from servers.kit.types import Json, Row
 
 SHARED = market.SHARED
 WATCHLISTS = Table("id:str name:str symbols:list created_at:str updated_at:str")
@@ -95,7 +96,7 @@ def search(
     are the service's own names.
     """
 
-    def fits(row: dict[str, Any]) -> bool:
+    def fits(row: Row) -> bool:
         right_type = type_ in (None, words.types[row["kind"]])
         return right_type and exchange in (None, words.exchanges[row["exchange"]])
 
@@ -115,7 +116,7 @@ def search(
 class Screened:
     """A stock that passed the screen, with its market value in dollars and its ratings."""
 
-    row: dict[str, Any]
+    row: Row
     market_cap: int
     analysts: figures.Analysts
 
@@ -138,7 +139,7 @@ def screen(
     return sorted(passed, key=lambda s: (-s.market_cap, s.row["symbol"]))
 
 
-def close_by(row: dict[str, Any], day: date) -> float | None:
+def close_by(row: Row, day: date) -> float | None:
     """Return the last close or net asset value by the end of a day in dollars.
 
     Return None for a day before the listing.
@@ -164,12 +165,12 @@ def spans(days: Sequence[date], interval: market.Interval) -> list[tuple[date, d
 
 
 # -- watchlists ------------------------------------------------------------------------------------
-def watchlists(svc: Service, words: Words) -> list[dict[str, Any]]:
+def watchlists(svc: Service, words: Words) -> list[Row]:
     """Return the watchlists in order of creation."""
     return svc.db.rows(f"{words.tables}_watchlists", order="created_at, rowid")
 
 
-def find_watchlist(svc: Service, words: Words, watchlist_id: str) -> dict[str, Any]:
+def find_watchlist(svc: Service, words: Words, watchlist_id: str) -> Row:
     """Return a watchlist's row, or refuse."""
     row = svc.db.get(f"{words.tables}_watchlists", watchlist_id)
     if row is None:
@@ -179,9 +180,7 @@ def find_watchlist(svc: Service, words: Words, watchlist_id: str) -> dict[str, A
     return row
 
 
-def save_watchlist(
-    svc: Service, words: Words, name: str, symbols: list[str], blank: str
-) -> dict[str, Any]:
+def save_watchlist(svc: Service, words: Words, name: str, symbols: list[str], blank: str) -> Row:
     """Create a watchlist, or replace the symbols of the one with that name, and return its row.
 
     A repeat changes nothing. A delisted symbol may stay on a list that already has it but cannot be
@@ -212,9 +211,7 @@ def save_watchlist(
     return old | {"symbols": listed, "updated_at": svc.time}
 
 
-def _refuse_delisted(
-    svc: Service, words: Words, rows: list[dict[str, Any]], already: list[str]
-) -> None:
+def _refuse_delisted(svc: Service, words: Words, rows: list[Row], already: list[str]) -> None:
     """Refuse the first delisted security that is not already on the list."""
     for row in rows:
         symbol = row["symbol"]
@@ -231,9 +228,7 @@ def drop_watchlist(svc: Service, words: Words, watchlist_id: str) -> dict[str, A
     return row
 
 
-def watched(
-    svc: Service, row: dict[str, Any], show: Callable[[dict[str, Any]], dict[str, Any]]
-) -> list[dict[str, Any]]:
+def watched(svc: Service, row: Row, show: Callable[[Row], Row]) -> list[Json]:
     """Return the securities on a watchlist, formatted by `show`, in the list's order."""
     rows = [market.security(svc, symbol) for symbol in row["symbols"]]
     return [show(security) for security in rows if security is not None]

@@ -20,10 +20,11 @@ from servers.finance._orders import (
     value,
 )
 from servers.kit.service import Service
+from servers.kit.types import Row
 from servers.kit.values import dollars, iso
 
 
-def find_order(svc: Service, words: Words, order_id: str) -> dict[str, Any]:
+def find_order(svc: Service, words: Words, order_id: str) -> Row:
     """Return an order's row, or fail."""
     row = svc.db.get(f"{words.tables}_orders", order_id)
     if row is None or row["created_at"] > svc.time:
@@ -40,7 +41,7 @@ def find_order(svc: Service, words: Words, order_id: str) -> dict[str, Any]:
 def place(
     svc: Service,
     words: Words,
-    row: dict[str, Any],
+    row: Row,
     wish: Wish,
     *,
     account_id: str = MAIN,
@@ -52,7 +53,7 @@ def place(
     funded: bool = False,
     client_key: str | None = None,
     planned: Plan | None = None,
-) -> dict[str, Any]:
+) -> Row:
     """Place an order if money or shares cover it, and return its row.
 
     With `funded`, the money comes from sales in the same set of orders. `planned` says how the
@@ -128,7 +129,7 @@ def _planned_units(planned: Plan) -> int:
     return sum(units for _, units, _ in planned.fills)
 
 
-def orders(svc: Service, words: Words, account_id: str | None = None) -> list[dict[str, Any]]:
+def orders(svc: Service, words: Words, account_id: str | None = None) -> list[Row]:
     """Return the rows of orders, newest first, optionally of one account only."""
     where = "created_at<=?"
     args = [svc.time]
@@ -140,7 +141,7 @@ def orders(svc: Service, words: Words, account_id: str | None = None) -> list[di
 
 def order_row(
     order_id: str,
-    row: dict[str, Any],
+    row: Row,
     wish: Wish,
     planned: Plan,
     *,
@@ -151,7 +152,7 @@ def order_row(
     lots: list[str] | None = None,
     fee: int = 0,
     failure: str | None = None,
-) -> dict[str, Any]:
+) -> Row:
     """Return the row of an order for a security."""
     return {
         "id": order_id,
@@ -199,7 +200,7 @@ def cancel(svc: Service, words: Words, order_id: str) -> dict[str, Any]:
 # -- what an order asks for -----------------------------------------------------------------------
 def wish_of(
     svc: Service,
-    row: dict[str, Any],
+    row: Row,
     side: Side,
     quantity: float,
     order_type: OrderType,
@@ -239,7 +240,7 @@ def _check_price_given(svc: Service, kind: str, given: int | None, order_type: s
         svc.fail("INVALID_ORDER_TYPE", message, hint, field=name)
 
 
-def _check_stop(svc: Service, row: dict[str, Any], side: Side, stop: int) -> None:
+def _check_stop(svc: Service, row: Row, side: Side, stop: int) -> None:
     """Refuse a stop price that the market has already passed."""
     last = market.price(row, svc.now)
     buying = side == "buy"
@@ -255,9 +256,7 @@ def _check_stop(svc: Service, row: dict[str, Any], side: Side, stop: int) -> Non
         )
 
 
-def check_minimum(
-    svc: Service, words: Words, row: dict[str, Any], mine: Account, amount: int
-) -> None:
+def check_minimum(svc: Service, words: Words, row: Row, mine: Account, amount: int) -> None:
     """Refuse a first purchase of a fund below its minimum.
 
     A fund that is already held can be bought for any amount.
@@ -277,7 +276,7 @@ def check_minimum(
 
 
 # -- transfers ------------------------------------------------------------------------------------
-def transfer_status(row: dict[str, Any], moment: str) -> str:
+def transfer_status(row: Row, moment: str) -> str:
     """Return "pending", "completed" or "failed"."""
     if row["failed_at"] is not None and row["failed_at"] <= moment:
         return "failed"
@@ -299,7 +298,7 @@ def transfer(
     ref: str | None = None,
     at: int | None = None,
     failure: str | None = None,
-) -> dict[str, Any]:
+) -> Row:
     """Move money in or out, arriving at `clears_at`, and return the transfer's row.
 
     A withdrawal must be covered by settled, free cash. A transfer with a `failure` is only

@@ -8,11 +8,12 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass
 from datetime import date, time, timedelta
-from typing import Any, Literal
+from typing import Literal
 
 from servers.finance import _calendar as calendar
 from servers.finance._market import ANCHOR, PIP, price
 from servers.kit.noise import draws
+from servers.kit.types import Row
 from servers.kit.zones import local_day, local_moment
 
 
@@ -29,7 +30,7 @@ class Dividend:
     amount: int
 
 
-def dividends(row: dict[str, Any], first: date, last: date) -> list[Dividend]:
+def dividends(row: Row, first: date, last: date) -> list[Dividend]:
     """Return the dividends whose ex-date lies between two dates (included), oldest first."""
     if not row["dividend"] or not row["dividend_months"]:
         return []
@@ -54,23 +55,23 @@ def _paid_in(year: int, months: tuple[int, ...], day: int, amount: int) -> tuple
     return tuple(payments)
 
 
-def yearly_dividend(row: dict[str, Any], at: int) -> float:
+def yearly_dividend(row: Row, at: int) -> float:
     """Return the dividends per share of the past year, in dollars."""
     today = local_day(at, calendar.NEW_YORK)
     return round(sum(d.amount for d in dividends(row, today - timedelta(days=364), today)) / PIP, 4)
 
 
-def dividend_yield(row: dict[str, Any], at: int) -> float:
+def dividend_yield(row: Row, at: int) -> float:
     """Return the past year's dividends as a percentage of the price."""
     return round(yearly_dividend(row, at) / price(row, at) * 100, 2)
 
 
-def market_cap(row: dict[str, Any], at: int) -> int | None:
+def market_cap(row: Row, at: int) -> int | None:
     """Return shares outstanding times price, in dollars."""
     return int(row["shares_outstanding"] * price(row, at)) if row["shares_outstanding"] else None
 
 
-def eps(row: dict[str, Any], at: int) -> float | None:
+def eps(row: Row, at: int) -> float | None:
     """Return the earnings per share of the past four quarters, in dollars.
 
     They grow each quarter at the rate of the revenue.
@@ -83,7 +84,7 @@ def eps(row: dict[str, Any], at: int) -> float | None:
     return round(row["eps"] / 100 * max(grown, 0.1), 2)
 
 
-def pe_ratio(row: dict[str, Any], at: int) -> float | None:
+def pe_ratio(row: Row, at: int) -> float | None:
     """Return the price-to-earnings ratio, or None without positive earnings."""
     earned = eps(row, at)
     return round(price(row, at) / earned, 2) if earned is not None and earned > 0 else None
@@ -107,7 +108,7 @@ class Earnings:
     reported: float | None
 
 
-def earnings(row: dict[str, Any], at: int, past: int = 4) -> list[Earnings]:
+def earnings(row: Row, at: int, past: int = 4) -> list[Earnings]:
     """Return a stock's next report and its latest `past` ones, newest first.
 
     A security without earnings per share has no reports.
@@ -156,7 +157,7 @@ class Analysts:
     target_high: float
 
 
-def analysts(row: dict[str, Any], at: int) -> Analysts | None:
+def analysts(row: Row, at: int) -> Analysts | None:
     """Return a stock's ratings as of the first of the month, or None for other kinds."""
     if row["kind"] != "stock":
         return None

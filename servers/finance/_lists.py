@@ -12,6 +12,7 @@ from servers.finance import _market as market
 from servers.finance._brokerage import Words, find_security
 from servers.finance._orders import crossing
 from servers.kit.service import Service
+from servers.kit.types import Row
 from servers.kit.values import iso
 from servers.kit.zones import local_day, local_moment, months_later
 
@@ -51,7 +52,7 @@ def unwatch(svc: Service, words: Words, symbol: str, lister: str) -> str:
 
 
 # -- alerts ---------------------------------------------------------------------------------------
-def first_met(row: dict[str, Any], condition: str, threshold: int, start: int) -> int | None:
+def first_met(row: Row, condition: str, threshold: int, start: int) -> int | None:
     """Return when the market will first meet an alert's condition during its life, or None."""
     end = start + ALERT_LIFE
     if condition == "volume_above":
@@ -63,13 +64,11 @@ def first_met(row: dict[str, Any], condition: str, threshold: int, start: int) -
     return _price_met(row, start, end, lambda last: market.pips(last) <= threshold)
 
 
-def _price_met(
-    row: dict[str, Any], start: int, end: int, hit: Callable[[float], bool]
-) -> int | None:
+def _price_met(row: Row, start: int, end: int, hit: Callable[[float], bool]) -> int | None:
     return start if hit(market.price(row, start)) else crossing(row, start, end, hit)
 
 
-def _volume_met(row: dict[str, Any], threshold: int, start: int, end: int) -> int | None:
+def _volume_met(row: Row, threshold: int, start: int, end: int) -> int | None:
     first = local_day(start, calendar.NEW_YORK)
     last = local_day(end, calendar.NEW_YORK)
     for day in market.days(row, first, last, end):
@@ -84,7 +83,7 @@ def _volume_met(row: dict[str, Any], threshold: int, start: int, end: int) -> in
     return None
 
 
-def _ratio_met(row: dict[str, Any], threshold: int, start: int, end: int) -> int | None:
+def _ratio_met(row: Row, threshold: int, start: int, end: int) -> int | None:
     """Search quarter by quarter, because earnings change with each quarter."""
     while start < end:
         day = local_day(start, calendar.NEW_YORK)
@@ -102,8 +101,8 @@ def _ratio_met(row: dict[str, Any], threshold: int, start: int, end: int) -> int
 
 
 def set_alert(
-    svc: Service, words: Words, alert_id: str, row: dict[str, Any], condition: str, threshold: int
-) -> dict[str, Any]:
+    svc: Service, words: Words, alert_id: str, row: Row, condition: str, threshold: int
+) -> Row:
     """Set an alert on a security, and return its row."""
     met_at = first_met(row, condition, threshold, svc.now)
     alert = {
@@ -119,21 +118,21 @@ def set_alert(
     return svc.db.insert(f"{words.tables}_alerts", alert)
 
 
-def alerts(svc: Service, words: Words) -> list[dict[str, Any]]:
+def alerts(svc: Service, words: Words) -> list[Row]:
     """Return the rows of alerts that have not been removed, newest first."""
     return svc.db.rows(
         f"{words.tables}_alerts", "removed_at IS NULL", order="created_at DESC, rowid DESC"
     )
 
 
-def alert_status(row: dict[str, Any], moment: str) -> str:
+def alert_status(row: Row, moment: str) -> str:
     """Return "active", "triggered" or "expired"."""
     if row["triggers_at"] is not None and row["triggers_at"] <= moment:
         return "triggered"
     return "expired" if row["expires_at"] <= moment else "active"
 
 
-def remove_alert(svc: Service, words: Words, alert_id: str, lister: str) -> dict[str, Any]:
+def remove_alert(svc: Service, words: Words, alert_id: str, lister: str) -> Row:
     """Remove an alert and return its row from before, or fail if there is none."""
     row = svc.db.get(f"{words.tables}_alerts", alert_id)
     if row is None or row["removed_at"] is not None:

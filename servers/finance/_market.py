@@ -32,6 +32,7 @@ from servers.finance import _calendar as calendar
 from servers.kit.noise import draws
 from servers.kit.service import Service
 from servers.kit.store import Table
+from servers.kit.types import Row
 from servers.kit.values import parse_time
 from servers.kit.zones import local_day
 
@@ -84,7 +85,7 @@ _EPOCH = date(1970, 1, 1)
 
 
 # -- price -----------------------------------------------------------------------------------------
-def price(row: dict[str, Any], at: int) -> float:
+def price(row: Row, at: int) -> float:
     """Return the last price in dollars: the latest trade, close or net asset value by this moment.
 
     It has two decimals, or four below one dollar.
@@ -101,7 +102,7 @@ def price(row: dict[str, Any], at: int) -> float:
     return _rounded(_between(row, calendar.day_number(day) * _DAY_UNITS + place, rest))
 
 
-def price_pips(row: dict[str, Any], at: int) -> int:
+def price_pips(row: Row, at: int) -> int:
     """Return the price in the unit of the rows, 1/10000 dollars."""
     return pips(price(row, at))
 
@@ -111,7 +112,7 @@ def pips(amount: float) -> int:
     return int((Decimal(str(amount)) * PIP).quantize(Decimal(1), rounding=ROUND_HALF_EVEN))
 
 
-def _traded(row: dict[str, Any], at: int) -> int:
+def _traded(row: Row, at: int) -> int:
     for end in (row["halted_at"], row["delisted_at"]):
         if end is not None:
             at = min(at, parse_time(end))
@@ -123,7 +124,7 @@ def _close_place(day: date) -> int:
     return calendar.day_number(day) * _DAY_UNITS + (closed - opened) // _HALF_HOUR
 
 
-def _between(row: dict[str, Any], place: int, rest: int) -> float:
+def _between(row: Row, place: int, rest: int) -> float:
     start = _level(row, place)
     if not rest:
         return start
@@ -131,7 +132,7 @@ def _between(row: dict[str, Any], place: int, rest: int) -> float:
     return start + (_level(row, place + 1) - start) * part * part * (3 - 2 * part)
 
 
-def _level(row: dict[str, Any], place: int) -> float:
+def _level(row: Row, place: int) -> float:
     return _grid(
         row["pattern"],
         row["sector"] or row["kind"],
@@ -239,7 +240,7 @@ class Bar:
     volume: int
 
 
-def state(row: dict[str, Any], at: int) -> Literal["open", "closed", "halted", "delisted"]:
+def state(row: Row, at: int) -> Literal["open", "closed", "halted", "delisted"]:
     """Return whether a security trades at a moment.
 
     A fund counts as open while the exchanges are in session.
@@ -251,7 +252,7 @@ def state(row: dict[str, Any], at: int) -> Literal["open", "closed", "halted", "
     return "open" if row["kind"] == "crypto" or calendar.is_open(at) else "closed"
 
 
-def spread(row: dict[str, Any], last: float) -> tuple[float, float]:
+def spread(row: Row, last: float) -> tuple[float, float]:
     """Return bid and ask around a price."""
     if row["kind"] == "mutual_fund":
         return last, last
@@ -263,7 +264,7 @@ def spread(row: dict[str, Any], last: float) -> tuple[float, float]:
     return max(_rounded(last - half), 0.0001), _rounded(last + half)
 
 
-def quote(row: dict[str, Any], at: int) -> Quote:
+def quote(row: Row, at: int) -> Quote:
     """Return a security's quote at a moment."""
     trading = state(row, at)
     last = price(row, at)
@@ -291,7 +292,7 @@ def quote(row: dict[str, Any], at: int) -> Quote:
     )
 
 
-def as_of(row: dict[str, Any], at: int) -> int:
+def as_of(row: Row, at: int) -> int:
     """Return the moment from which the price at a moment dates."""
     at = _traded(row, at) // 60 * 60
     if row["kind"] == "crypto":
@@ -301,7 +302,7 @@ def as_of(row: dict[str, Any], at: int) -> int:
     return min(at, calendar.session(calendar.last_session(at))[1])
 
 
-def trading_date(row: dict[str, Any], at: int) -> date:
+def trading_date(row: Row, at: int) -> date:
     """Return the day to which the price at a moment belongs, in New York or (for crypto) in UTC."""
     at = _traded(row, at)
     if row["kind"] == "crypto":
@@ -309,12 +310,12 @@ def trading_date(row: dict[str, Any], at: int) -> date:
     return calendar.last_closed(at) if row["kind"] == "mutual_fund" else calendar.last_session(at)
 
 
-def previous_close(row: dict[str, Any], at: int) -> float:
+def previous_close(row: Row, at: int) -> float:
     """Return the close of the day before the current price's day, in dollars."""
     return closing(row, _day_before(row, trading_date(row, at)))
 
 
-def closing(row: dict[str, Any], day: date) -> float:
+def closing(row: Row, day: date) -> float:
     """Return the closing price or net asset value of a trading day in dollars.
 
     A crypto day closes when the UTC day ends. A halted or delisted security keeps the price at
@@ -325,12 +326,12 @@ def closing(row: dict[str, Any], day: date) -> float:
     return _rounded(_level(row, _places(row, day)[-1]))
 
 
-def closed(row: dict[str, Any], day: date) -> int:
+def closed(row: Row, day: date) -> int:
     """Return the moment at which a trading day of a security ends."""
     return _start(row, day) + 86_400 if row["kind"] == "crypto" else calendar.session(day)[1]
 
 
-def _places(row: dict[str, Any], day: date) -> range:
+def _places(row: Row, day: date) -> range:
     """Return the grid points of a day."""
     if row["kind"] == "crypto":
         start = (day - _EPOCH).days * _CRYPTO_UNITS
@@ -341,7 +342,7 @@ def _places(row: dict[str, Any], day: date) -> range:
 
 
 # -- history ---------------------------------------------------------------------------------------
-def daily_bar(row: dict[str, Any], day: date, at: int) -> Bar:
+def daily_bar(row: Row, day: date, at: int) -> Bar:
     """Return the bar of a trading day as it stands at a moment."""
     places = _places(row, day)
     elapsed = _traded(row, at) - _start(row, day)
@@ -364,13 +365,13 @@ def daily_bar(row: dict[str, Any], day: date, at: int) -> Bar:
     )
 
 
-def _start(row: dict[str, Any], day: date) -> int:
+def _start(row: Row, day: date) -> int:
     if row["kind"] == "crypto":
         return (day - _EPOCH).days * 86_400
     return calendar.session(day)[0]
 
 
-def intraday(row: dict[str, Any], day: date, at: int) -> list[tuple[int, float]]:
+def intraday(row: Row, day: date, at: int) -> list[tuple[int, float]]:
     """Return (epoch, dollars) at each half hour of a day so far; a fund has only the close."""
     if row["kind"] == "mutual_fund":
         moment = calendar.session(day)[1]
@@ -381,7 +382,7 @@ def intraday(row: dict[str, Any], day: date, at: int) -> list[tuple[int, float]]
     return [(moment, _rounded(_level(row, place))) for moment, place in times if moment <= last]
 
 
-def days(row: dict[str, Any], first: date, last: date, at: int) -> list[date]:
+def days(row: Row, first: date, last: date, at: int) -> list[date]:
     """Return a security's trading days between two dates, from its listing on, up to a moment."""
     first = max(first, date.fromisoformat(row["listed_at"][:10]))
     last = min(last, trading_date(row, at))
@@ -394,7 +395,7 @@ def days(row: dict[str, Any], first: date, last: date, at: int) -> list[date]:
     return [calendar.trading_day(n) for n in range(start, end + 1)]
 
 
-def bars(row: dict[str, Any], interval: Interval, first: date, last: date, at: int) -> list[Bar]:
+def bars(row: Row, interval: Interval, first: date, last: date, at: int) -> list[Bar]:
     """Return bars of the trading days between two dates (included), oldest first.
 
     The latest one may still be growing.
@@ -422,7 +423,7 @@ def _merged(daily: list[Bar]) -> Bar:
     )
 
 
-def year_range(row: dict[str, Any], at: int) -> tuple[float, float]:
+def year_range(row: Row, at: int) -> tuple[float, float]:
     """Return the lowest and highest close of the past 52 weeks, today's price included."""
     today = trading_date(row, at)
     past = days(row, today - timedelta(days=364), _day_before(row, today), at)
@@ -431,12 +432,12 @@ def year_range(row: dict[str, Any], at: int) -> tuple[float, float]:
     return min(prices), max(prices)
 
 
-def _day_before(row: dict[str, Any], day: date) -> date:
+def _day_before(row: Row, day: date) -> date:
     return day - timedelta(days=1) if row["kind"] == "crypto" else calendar.add_days(day, -1)
 
 
 # -- finding ---------------------------------------------------------------------------------------
-def security(svc: Service, symbol: str) -> dict[str, Any] | None:
+def security(svc: Service, symbol: str) -> Row | None:
     """Return a security's row by symbol in any case, or None."""
     return svc.db.get("finance_securities", symbol.strip().upper())
 

@@ -11,13 +11,14 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import date, time, timedelta
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from servers.finance import _calendar as calendar
 from servers.finance import _figures as figures
 from servers.finance import _market as market
 from servers.finance._data import spans
 from servers.kit.noise import draws, share
+from servers.kit.types import Row
 from servers.kit.values import iso, parse_time
 from servers.kit.zones import local_day, local_moment
 
@@ -57,7 +58,7 @@ class Article:
     corrected: tuple[int, str] | None = None
 
 
-def articles(row: dict[str, Any], at: int) -> list[Article]:
+def articles(row: Row, at: int) -> list[Article]:
     """Return the articles about a security from the past 150 days, newest first."""
     today = local_day(at, calendar.NEW_YORK)
     since = local_moment(today - timedelta(days=DAYS), time(), calendar.NEW_YORK)
@@ -88,7 +89,7 @@ def _new_york(day: date, hour: int, minute: int) -> int:
     return local_moment(day, time(hour, minute), calendar.NEW_YORK)
 
 
-def _key(row: dict[str, Any], what: str, when: object) -> str:
+def _key(row: Row, what: str, when: object) -> str:
     return f"{row['symbol']} {what} {when}"
 
 
@@ -105,7 +106,7 @@ def _chosen(options: tuple[str, ...], key: str) -> str:
 
 
 # -- results ---------------------------------------------------------------------------------------
-def _results(row: dict[str, Any], at: int) -> Iterator[Article]:
+def _results(row: Row, at: int) -> Iterator[Article]:
     for report in figures.earnings(row, at, past=3):
         ahead = calendar.add_days(calendar.on_or_after(report.date), -3)
         yield from _preview(row, report, ahead)
@@ -113,13 +114,13 @@ def _results(row: dict[str, Any], at: int) -> Iterator[Article]:
             yield from _reported(row, report, report.reported)
 
 
-def _next_report(row: dict[str, Any], at: int) -> figures.Earnings | None:
+def _next_report(row: Row, at: int) -> figures.Earnings | None:
     """Return the next report, as seen at a moment."""
     reports = figures.earnings(row, at, past=0)
     return next((e for e in reports if e.reported is None), None)
 
 
-def _preview(row: dict[str, Any], report: figures.Earnings, ahead: date) -> Iterator[Article]:
+def _preview(row: Row, report: figures.Earnings, ahead: date) -> Iterator[Article]:
     moment = _new_york(ahead, 9, 10)
     coming = _next_report(row, moment)
     if coming is None or coming.quarter != report.quarter:
@@ -131,7 +132,7 @@ def _preview(row: dict[str, Any], report: figures.Earnings, ahead: date) -> Iter
     yield Article(_key(row, "preview", ahead), moment, JOURNAL, title, text, "earnings", 0.05)
 
 
-def _reported(row: dict[str, Any], report: figures.Earnings, earned: float) -> Iterator[Article]:
+def _reported(row: Row, report: figures.Earnings, earned: float) -> Iterator[Article]:
     name = row["name"]
     quarter = report.quarter
     moment = _new_york(report.date, 7, 5)
@@ -153,9 +154,7 @@ def _reported(row: dict[str, Any], report: figures.Earnings, earned: float) -> I
         yield from _misprint(row, report, earned, mood)
 
 
-def _misprint(
-    row: dict[str, Any], report: figures.Earnings, earned: float, mood: float
-) -> Iterator[Article]:
+def _misprint(row: Row, report: figures.Earnings, earned: float, mood: float) -> Iterator[Article]:
     """Yield an article that misreports a result, and its correction at noon."""
     name = row["name"]
     quarter = report.quarter
@@ -180,7 +179,7 @@ def _share(earned: float) -> str:
 
 
 # -- dividends and ratings -------------------------------------------------------------------------
-def _payments(row: dict[str, Any], today: date) -> Iterator[Article]:
+def _payments(row: Row, today: date) -> Iterator[Article]:
     noun = "dividend" if row["kind"] == "stock" else "distribution"
     for paid in figures.dividends(row, today - timedelta(days=DAYS), today + timedelta(days=60)):
         amount = _amount(paid)
@@ -206,7 +205,7 @@ def _months(today: date) -> Iterator[date]:
         first = (first - timedelta(days=1)).replace(day=1)
 
 
-def _ratings(row: dict[str, Any], today: date) -> Iterator[Article]:
+def _ratings(row: Row, today: date) -> Iterator[Article]:
     for first in _months(today):
         moment = _new_york(first, 8, 15)
         current = figures.analysts(row, moment)
@@ -225,19 +224,19 @@ def _ratings(row: dict[str, Any], today: date) -> Iterator[Article]:
 
 
 # -- moves -----------------------------------------------------------------------------------------
-def large_move(row: dict[str, Any]) -> float:
+def large_move(row: Row) -> float:
     """Return the size, in percent, from which a day's move is news."""
     return 1.3 * row["volatility"] + (2.6 if row["kind"] == "crypto" else 0.8) * row["beta"]
 
 
-def day_change(row: dict[str, Any], day: date) -> float:
+def day_change(row: Row, day: date) -> float:
     """Return the change from the previous close to a trading day's close, in percent."""
     before = day - timedelta(days=1) if row["kind"] == "crypto" else calendar.add_days(day, -1)
     last = market.closing(row, before)
     return (market.closing(row, day) - last) / last * 100
 
 
-def _moves(row: dict[str, Any], today: date, at: int) -> Iterator[Article]:
+def _moves(row: Row, today: date, at: int) -> Iterator[Article]:
     days = _days_over(row, today, at)
     if row["kind"] != "mutual_fund":
         for day in days:
@@ -248,7 +247,7 @@ def _moves(row: dict[str, Any], today: date, at: int) -> Iterator[Article]:
         yield from _week(row, last, first, end)
 
 
-def _days_over(row: dict[str, Any], today: date, at: int) -> list[date]:
+def _days_over(row: Row, today: date, at: int) -> list[date]:
     """Return the days covered by news on which a security traded until the close."""
     days = []
     for day in market.days(row, today - timedelta(days=DAYS), today, at):
@@ -258,7 +257,7 @@ def _days_over(row: dict[str, Any], today: date, at: int) -> list[date]:
     return days
 
 
-def _week(row: dict[str, Any], last: date, first: date, end: date) -> Iterator[Article]:
+def _week(row: Row, last: date, first: date, end: date) -> Iterator[Article]:
     """Yield the wrap of the week from `first` to `end`; `last` is the previous week's last day."""
     if row["kind"] == "crypto":
         is_over = end.weekday() == 6
@@ -285,7 +284,7 @@ def _week(row: dict[str, Any], last: date, first: date, end: date) -> Iterator[A
     yield Article(_key(row, "week", end), moment, JOURNAL, title, text, "market_wrap", mood)
 
 
-def _moved(row: dict[str, Any], day: date, change: float) -> Iterator[Article]:
+def _moved(row: Row, day: date, change: float) -> Iterator[Article]:
     name = row["name"]
     key = _key(row, "move", day)
     up = change > 0
@@ -309,7 +308,7 @@ def _moved(row: dict[str, Any], day: date, change: float) -> Iterator[Article]:
         yield Article(f"{key} column", later, GOSSIP, title, text, "price_move", -mood / 3)
 
 
-def _just_reported(row: dict[str, Any], day: date, at: int) -> bool:
+def _just_reported(row: Row, day: date, at: int) -> bool:
     """Return whether a stock published results on a day or the day before."""
     out = [e for e in figures.earnings(row, at) if e.reported is not None]
     return any(0 <= (day - e.date).days <= 1 for e in out)
@@ -325,7 +324,7 @@ class Story(NamedTuple):
     mood: float
 
 
-def _rumours(row: dict[str, Any], today: date) -> Iterator[Article]:
+def _rumours(row: Row, today: date) -> Iterator[Article]:
     if row["kind"] != "stock":
         return
     for first in _months(today):
@@ -352,7 +351,7 @@ def _rumours(row: dict[str, Any], today: date) -> Iterator[Article]:
         yield Article(f"{key} denied", denied, WIRE, title, text, "correction", -story.mood / 2)
 
 
-def _story(row: dict[str, Any], day: date, moment: int, luck: float) -> Story:
+def _story(row: Row, day: date, moment: int, luck: float) -> Story:
     name = row["name"]
     due = figures.dividends(row, day, day + timedelta(days=120))
     report = _next_report(row, moment)
@@ -384,7 +383,7 @@ def _story(row: dict[str, Any], day: date, moment: int, luck: float) -> Story:
 
 
 # -- listing ---------------------------------------------------------------------------------------
-def _listing(row: dict[str, Any]) -> Iterator[Article]:
+def _listing(row: Row) -> Iterator[Article]:
     name = row["name"]
     symbol = row["symbol"]
     listed = f"{name} is now listed under the symbol {symbol}."

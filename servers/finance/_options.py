@@ -10,11 +10,12 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from servers.finance import _calendar as calendar
 from servers.finance._market import price, state
 from servers.kit.noise import draws
+from servers.kit.types import Row
 from servers.kit.zones import local_day, months_later
 
 Right = Literal["call", "put"]
@@ -59,7 +60,7 @@ class _Value(NamedTuple):
     theta: float
 
 
-def has_options(row: dict[str, Any]) -> bool:
+def has_options(row: Row) -> bool:
     """Whether options are listed on a security.
 
     They are listed on heavily traded stocks and ETFs that cost at least five dollars.
@@ -93,7 +94,7 @@ def _friday(day: date) -> date:
     return day + timedelta(days=(4 - day.weekday()) % 7)
 
 
-def strikes(row: dict[str, Any], at: int) -> list[float]:
+def strikes(row: Row, at: int) -> list[float]:
     """Return the strikes that are listed now, evenly spaced.
 
     There are eight on each side of the price at which the last session opened.
@@ -106,7 +107,7 @@ def strikes(row: dict[str, Any], at: int) -> list[float]:
     return [round(strike, 2) for strike in listed if strike > 0]
 
 
-def chain(row: dict[str, Any], at: int, expiry: date) -> list[Contract]:
+def chain(row: Row, at: int, expiry: date) -> list[Contract]:
     """Return the calls, then the puts, of one expiration, each by strike."""
     listed = strikes(row, at)
     contracts = []
@@ -115,7 +116,7 @@ def chain(row: dict[str, Any], at: int, expiry: date) -> list[Contract]:
     return contracts
 
 
-def contract(row: dict[str, Any], at: int, expiry: date, right: Right, strike: float) -> Contract:
+def contract(row: Row, at: int, expiry: date, right: Right, strike: float) -> Contract:
     """Return one contract as quoted at a moment.
 
     From the close on the expiration date, its value is its exercise value.
@@ -147,7 +148,7 @@ def contract(row: dict[str, Any], at: int, expiry: date, right: Right, strike: f
     )
 
 
-def exercise_value(row: dict[str, Any], expiry: date, right: Right, strike: float) -> float:
+def exercise_value(row: Row, expiry: date, right: Right, strike: float) -> float:
     """Return the dollars a share that a contract pays at expiration."""
     spot = price(row, calendar.session(calendar.on_or_before(expiry))[1])
     return round(_exercised(spot, strike, right), 2)
@@ -157,12 +158,12 @@ def _exercised(spot: float, strike: float, right: Right) -> float:
     return max(spot - strike if right == "call" else strike - spot, 0)
 
 
-def _priced(row: dict[str, Any], at: int) -> int:
+def _priced(row: Row, at: int) -> int:
     """Return the latest moment at which the underlying security was trading."""
     return at if state(row, at) == "open" else calendar.session(calendar.last_session(at))[1]
 
 
-def _volatility(row: dict[str, Any], spot: float, strike: float) -> float:
+def _volatility(row: Row, spot: float, strike: float) -> float:
     """Return the yearly volatility that a strike implies: a smile around the current price."""
     daily = row["volatility"] * row["volatility"] + 0.45 * row["beta"] * row["beta"] + 0.05
     yearly = _root(daily * 252) / 100

@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
 from decimal import Decimal
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from servers.finance import _calendar as calendar
 from servers.finance._market import PIP, pips, price, spread
 from servers.kit.service import Service
+from servers.kit.types import Row
 from servers.kit.values import iso, parse_time
 from servers.kit.zones import local_day
 
@@ -81,12 +82,12 @@ def units_for(amount: int, at_pips: int, decimals: int) -> int:
     return units // step * step
 
 
-def decimals(row: dict[str, Any]) -> int:
+def decimals(row: Row) -> int:
     """Return the number of decimal places that quantities of a security may have."""
     return {"crypto": 8, "mutual_fund": 3}.get(row["kind"], 6)
 
 
-def plan(row: dict[str, Any], wish: Wish, at: int) -> Plan:
+def plan(row: Row, wish: Wish, at: int) -> Plan:
     """Return how an order placed at a moment will turn out.
 
     Its security must be neither halted nor delisted.
@@ -102,7 +103,7 @@ def plan(row: dict[str, Any], wish: Wish, at: int) -> Plan:
     return _queued(row, wish, at)
 
 
-def _at_value(row: dict[str, Any], wish: Wish, at: int) -> Plan:
+def _at_value(row: Row, wish: Wish, at: int) -> Plan:
     """Plan a fund's order, which fills at the next net asset value."""
     close = calendar.next_close(at)
     nav = pips(price(row, close))
@@ -119,7 +120,7 @@ def _at_value(row: dict[str, Any], wish: Wish, at: int) -> Plan:
 
 
 def _fill(
-    row: dict[str, Any], wish: Wish, at: int, limit: int | None = None, units: int | None = None
+    row: Row, wish: Wish, at: int, limit: int | None = None, units: int | None = None
 ) -> Fill:
     """Return a fill at the bid or ask of a moment, but no worse than the limit."""
     bid, ask = spread(row, price(row, at))
@@ -132,7 +133,7 @@ def _fill(
     return Fill(iso(at), wanted, paid)
 
 
-def _queued(row: dict[str, Any], wish: Wish, at: int) -> Plan:
+def _queued(row: Row, wish: Wish, at: int) -> Plan:
     """Plan a market order placed outside the session, which waits for the next session.
 
     A purchase then pays at most the collar.
@@ -149,7 +150,7 @@ def _queued(row: dict[str, Any], wish: Wish, at: int) -> Plan:
     return Plan(fills, iso(closes), hold)
 
 
-def _resting(row: dict[str, Any], wish: Wish, at: int) -> Plan:
+def _resting(row: Row, wish: Wish, at: int) -> Plan:
     """Plan a limit or stop order, which waits until the market reaches its price.
 
     It waits until the end of the session (gfd) or for ninety days (gtc).
@@ -180,7 +181,7 @@ def _resting(row: dict[str, Any], wish: Wish, at: int) -> Plan:
     return Plan(fills, iso(closes), value(units, limit or 0) if buy else 0)
 
 
-def _stopped(row: dict[str, Any], wish: Wish, start: int, closes: int) -> Plan:
+def _stopped(row: Row, wish: Wish, start: int, closes: int) -> Plan:
     """Plan a stop order, which becomes a market order once the market reaches its stop price.
 
     A purchase then pays at most the collar.
@@ -201,7 +202,7 @@ def _stopped(row: dict[str, Any], wish: Wish, start: int, closes: int) -> Plan:
     return Plan(fills, iso(closes), hold)
 
 
-def _parts(row: dict[str, Any], wish: Wish, units: int) -> list[int]:
+def _parts(row: Row, wish: Wish, units: int) -> list[int]:
     """Split a limit order for more than 1/2000 of a day's volume into two parts."""
     if wish.order_type != "limit" or units * 2000 <= row["volume"] * UNIT:
         return [units]
@@ -209,7 +210,7 @@ def _parts(row: dict[str, Any], wish: Wish, units: int) -> list[int]:
     return [half, units - half]
 
 
-def crossing(row: dict[str, Any], start: int, end: int, hit: Callable[[float], bool]) -> int | None:
+def crossing(row: Row, start: int, end: int, hit: Callable[[float], bool]) -> int | None:
     """Return the first moment from `start` to `end` at which `hit` holds for the price, or None.
 
     `hit` must hold either for all prices above some bound or for all prices below one, because the
@@ -229,7 +230,7 @@ def crossing(row: dict[str, Any], start: int, end: int, hit: Callable[[float], b
     return None
 
 
-def _steps(row: dict[str, Any], start: int, end: int) -> Iterator[int | None]:
+def _steps(row: Row, start: int, end: int) -> Iterator[int | None]:
     """Yield the half hours of trading between two moments, and None where a session ends.
 
     Both ends are included.
@@ -259,7 +260,7 @@ def _next_half_hour(at: int, opens: int) -> int:
     return at - (at - opens) % _HALF_HOUR + _HALF_HOUR
 
 
-def _first(row: dict[str, Any], low: int, high: int, hit: Callable[[float], bool]) -> int:
+def _first(row: Row, low: int, high: int, hit: Callable[[float], bool]) -> int:
     """Return the first minute after `low` at which `hit` holds, given that it holds at `high`."""
     while high - low > 60:
         middle = (low + high) // 120 * 60
@@ -282,7 +283,7 @@ class Filled(NamedTuple):
     latest_at: str | None
 
 
-def status(row: dict[str, Any], moment: str) -> Status:
+def status(row: Row, moment: str) -> Status:
     """Return an order's status at a moment (ISO)."""
     if row["failure"] is not None:
         return "failed"
@@ -296,22 +297,22 @@ def status(row: dict[str, Any], moment: str) -> Status:
     return "partially_filled" if past else "pending"
 
 
-def past_fills(row: dict[str, Any], moment: str) -> list[Fill]:
+def past_fills(row: Row, moment: str) -> list[Fill]:
     """Return the fills of an order up to a moment."""
     return [Fill(*fill) for fill in row["fills"] if fill[0] <= moment]
 
 
-def whole(row: dict[str, Any]) -> int:
+def whole(row: Row) -> int:
     """Return the units that an order is for."""
     return row["units"] or sum(units for _, units, _ in row["fills"])
 
 
-def left(row: dict[str, Any], moment: str) -> int:
+def left(row: Row, moment: str) -> int:
     """Return the units that have not been filled by a moment."""
     return whole(row) - sum(fill.units for fill in past_fills(row, moment))
 
 
-def filled(row: dict[str, Any], moment: str) -> Filled:
+def filled(row: Row, moment: str) -> Filled:
     """Return the part of an order that has been filled by a moment."""
     past = past_fills(row, moment)
     units = sum(fill.units for fill in past)
@@ -319,7 +320,7 @@ def filled(row: dict[str, Any], moment: str) -> Filled:
     return Filled(units, cents, past[-1].at if past else None)
 
 
-def average_price(row: dict[str, Any], moment: str) -> float | None:
+def average_price(row: Row, moment: str) -> float | None:
     """Return the average price in dollars of an order's fills, or None if there are none."""
     past = past_fills(row, moment)
     units = sum(fill.units for fill in past)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from datetime import date
 from decimal import Decimal
-from typing import Any
 
 from servers.finance import _calendar as calendar
 from servers.finance._brokerage import Words
 from servers.kit.service import Service
+from servers.kit.types import Json
 from servers.kit.values import dollars, round_cents
 from servers.kit.zones import local_day, months_later
 
@@ -128,7 +128,7 @@ def penalty_ends(born: date) -> date:
     return months_later(born, 59 * 12 + 6)
 
 
-def row_of_year(year: int, svc: Service, words: Words, born: date) -> dict[str, Any]:
+def row_of_year(year: int, svc: Service, words: Words, born: date) -> Json:
     """Return the limit and the contributions for a tax year, in dollars."""
     paid_in = contributed(svc, words, year)
     most = limit(year, born)

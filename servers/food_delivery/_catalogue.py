@@ -21,6 +21,7 @@ from servers.kit.geo import miles
 from servers.kit.noise import share
 from servers.kit.service import Service
 from servers.kit.store import Table
+from servers.kit.types import Json, Row
 from servers.kit.values import dollars, iso
 from servers.kit.zones import local, local_day, local_moment
 
@@ -94,12 +95,12 @@ SPAN = 5400
 
 
 # -- hours -----------------------------------------------------------------------------------------
-def zone(place: dict[str, Any]) -> ZoneInfo:
+def zone(place: Row) -> ZoneInfo:
     """Return the time zone of a place."""
     return ZoneInfo(place["timezone"])
 
 
-def spans(place: dict[str, Any], day: date) -> Iterator[tuple[int, int]]:
+def spans(place: Row, day: date) -> Iterator[tuple[int, int]]:
     """Yield when a place opens and closes, in epoch seconds, on a local day."""
     for span in filter(None, place["hours"][day.weekday()].split(",")):
         opens, closes = (_clock(text) for text in span.split("-"))
@@ -111,14 +112,14 @@ def _clock(text: str) -> time:
     return time(0) if text == "24:00" else time.fromisoformat(text)
 
 
-def closed_for_good(place: dict[str, Any], moment: int) -> bool:
+def closed_for_good(place: Row, moment: int) -> bool:
     """Return whether a place has closed for good."""
     if place["closed_on"] is None:
         return False
     return local_day(moment, zone(place)).isoformat() >= place["closed_on"]
 
 
-def span_at(place: dict[str, Any], moment: int) -> tuple[int, int] | None:
+def span_at(place: Row, moment: int) -> tuple[int, int] | None:
     """Return the opening span around a moment, or None if the place is closed then."""
     if closed_for_good(place, moment):
         return None
@@ -131,7 +132,7 @@ def span_at(place: dict[str, Any], moment: int) -> tuple[int, int] | None:
     return None
 
 
-def opens_next(place: dict[str, Any], moment: int) -> int | None:
+def opens_next(place: Row, moment: int) -> int | None:
     """Return when a place next opens within a week: the moment itself if it is open."""
     if closed_for_good(place, moment):
         return None
@@ -145,7 +146,7 @@ def opens_next(place: dict[str, Any], moment: int) -> int | None:
     return None
 
 
-def hours_json(place: dict[str, Any]) -> dict[str, str]:
+def hours_json(place: Row) -> dict[str, str]:
     """Return local opening hours by day."""
     days = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
     return {
@@ -154,7 +155,7 @@ def hours_json(place: dict[str, Any]) -> dict[str, str]:
     }
 
 
-def busy(place: dict[str, Any], moment: int) -> float:
+def busy(place: Row, moment: int) -> float:
     """Return how busy a kitchen is, from 0 to 1.
 
     Mealtimes add half; the rest varies every quarter of an hour.
@@ -166,7 +167,7 @@ def busy(place: dict[str, Any], moment: int) -> float:
 # -- places ----------------------------------------------------------------------------------------
 def find_place(
     svc: Service, words: Words, place_id: str, kind: str = "restaurant", finder: str = ""
-) -> dict[str, Any]:
+) -> Row:
     """Return a restaurant or store, or refuse.
 
     `finder` is the tool that lists places of this kind, if it is not the search.
@@ -180,12 +181,12 @@ def find_place(
     return row
 
 
-def address_text(place: dict[str, Any]) -> str:
+def address_text(place: Row) -> str:
     """Return street, city, state and postal code as one line."""
     return f"{place['street']}, {place['city']}, {place['state']} {place['zip']}"
 
 
-def distance(place: dict[str, Any], address: dict[str, Any] | None) -> float | None:
+def distance(place: Row, address: dict[str, Any] | None) -> float | None:
     """Return the miles from a place to an address."""
     if address is None:
         return None
@@ -254,7 +255,7 @@ def _terms(query: str) -> list[str]:
     return [term for term in terms if term.lower() not in FILLERS]
 
 
-def place_json(svc: Service, place: dict[str, Any], key: str) -> dict[str, Any]:
+def place_json(svc: Service, place: Row, key: str) -> Json:
     """Return a place as the agent sees it; `key` is the name of its id."""
     return {
         key: place["id"],
@@ -269,7 +270,7 @@ def place_json(svc: Service, place: dict[str, Any], key: str) -> dict[str, Any]:
     }
 
 
-def detail_json(svc: Service, place: dict[str, Any]) -> dict[str, Any]:
+def detail_json(svc: Service, place: Row) -> Json:
     """Return what only a place's own page shows: phone, hours, minimum order and radius."""
     span = span_at(place, svc.now)
     opens = opens_next(place, svc.now)
@@ -285,7 +286,7 @@ def detail_json(svc: Service, place: dict[str, Any]) -> dict[str, Any]:
 
 
 # -- items -----------------------------------------------------------------------------------------
-def available(item: dict[str, Any], moment: int) -> bool:
+def available(item: Row, moment: int) -> bool:
     """Return whether an item can be ordered at a moment.
 
     Now and then, a scarce item is sold out for an hour and a half.
@@ -296,15 +297,13 @@ def available(item: dict[str, Any], moment: int) -> bool:
     return not item["scarce"] or share("stock", item["id"], moment // SPAN) >= 0.35
 
 
-def items_of(svc: Service, words: Words, place_id: str) -> list[dict[str, Any]]:
+def items_of(svc: Service, words: Words, place_id: str) -> list[Row]:
     """Return the items that a place sells, sold out or not, in menu order."""
     on_menu = "restaurant_id=? AND removed_at IS NULL"
     return svc.db.rows(f"{words.tables}_items", on_menu, place_id, order="rowid")
 
 
-def find_item(
-    svc: Service, words: Words, item_id: str, place_id: str | None = None
-) -> dict[str, Any]:
+def find_item(svc: Service, words: Words, item_id: str, place_id: str | None = None) -> Row:
     """Return an item (of a place, if one is given), or refuse."""
     row = svc.db.get(f"{words.tables}_items", item_id)
     if row is None or place_id not in (None, row["restaurant_id"]):
@@ -314,13 +313,13 @@ def find_item(
     return row
 
 
-def groups(svc: Service, words: Words, item: dict[str, Any]) -> list[dict[str, Any]]:
+def groups(svc: Service, words: Words, item: Row) -> list[dict[str, Any]]:
     """Return the option groups of an item."""
     rows = [svc.db.get(f"{words.tables}_options", group_id) for group_id in item["options"]]
     return [row for row in rows if row is not None]
 
 
-def item_json(svc: Service, words: Words, item: dict[str, Any]) -> dict[str, Any]:
+def item_json(svc: Service, words: Words, item: Row) -> Json:
     """Return a menu item as the agent sees it, with its options and their prices in dollars."""
     return {
         "item_id": item["id"],
@@ -333,7 +332,7 @@ def item_json(svc: Service, words: Words, item: dict[str, Any]) -> dict[str, Any
     }
 
 
-def _group_json(group: dict[str, Any]) -> dict[str, Any]:
+def _group_json(group: Row) -> Json:
     choices = [
         {"option_id": choice["id"], "name": choice["name"], "price_delta": dollars(choice["delta"])}
         for choice in group["choices"]
@@ -346,7 +345,7 @@ def _group_json(group: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def goods_json(svc: Service, item: dict[str, Any]) -> dict[str, Any]:
+def goods_json(svc: Service, item: Row) -> Json:
     """Return an item of a store as the agent sees it."""
     return {
         "item_id": item["id"],
@@ -358,7 +357,7 @@ def goods_json(svc: Service, item: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def chosen(svc: Service, words: Words, item: dict[str, Any], picked: list[str]) -> int:
+def chosen(svc: Service, words: Words, item: Row, picked: list[str]) -> int:
     """Return the cents that the chosen options add to an item's price.
 
     Options that the item does not have, or that break the rules of its groups, are refused.
@@ -387,9 +386,7 @@ def chosen(svc: Service, words: Words, item: dict[str, Any], picked: list[str]) 
     return extra
 
 
-def option_names(
-    svc: Service, words: Words, item_id: str, picked: list[str]
-) -> list[dict[str, Any]]:
+def option_names(svc: Service, words: Words, item_id: str, picked: list[str]) -> list[Json]:
     """Return `{option_id, name}` of each chosen option."""
     item = svc.db.get(f"{words.tables}_items", item_id)
     names = {}

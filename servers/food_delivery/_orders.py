@@ -19,6 +19,7 @@ from servers.food_delivery._pricing import Draft, Price
 from servers.food_delivery._rules import Words
 from servers.kit.noise import share
 from servers.kit.service import Service
+from servers.kit.types import Json, Row
 from servers.kit.values import dollars, iso, parse_time
 
 _ORDER = (
@@ -75,7 +76,7 @@ class Pace:
     deliver: int
 
 
-def pace(place: dict[str, Any], away: float, moment: int) -> Pace:
+def pace(place: Row, away: float, moment: int) -> Pace:
     """Return the pace of an order for a moment, `away` miles from the kitchen.
 
     It depends on the kitchen's time, which is longer when it is busy, and on the drive.
@@ -93,9 +94,7 @@ def pace(place: dict[str, Any], away: float, moment: int) -> Pace:
     )
 
 
-def stages(
-    place: dict[str, Any], away: float, moment: int, window: tuple[int, int] | None
-) -> dict[str, str]:
+def stages(place: Row, away: float, moment: int, window: tuple[int, int] | None) -> dict[str, str]:
     """Return the moments of an order's stages; an order for a window is delivered within it."""
     steps = pace(place, away, window[0] if window else moment)
     start = moment
@@ -107,7 +106,7 @@ def stages(
     return {stage: iso(start + seconds) for stage, seconds in zip(STAGES, after, strict=True)}
 
 
-def status(row: dict[str, Any], now: str) -> str:
+def status(row: Row, now: str) -> str:
     """Return the state of an order (one of STATES, or cancelled) at a moment (ISO)."""
     if row["cancelled_at"] is not None:
         return "cancelled"
@@ -115,12 +114,12 @@ def status(row: dict[str, Any], now: str) -> str:
     return STATES[len(passed)]
 
 
-def active(row: dict[str, Any], now: str) -> bool:
+def active(row: Row, now: str) -> bool:
     """Return whether an order is still to be delivered."""
     return status(row, now) not in ("delivered", "cancelled")
 
 
-def eta_min(row: dict[str, Any], now: int) -> int | None:
+def eta_min(row: Row, now: int) -> int | None:
     """Return the minutes until delivery, or None if no delivery is to come."""
     if not active(row, iso(now)):
         return None
@@ -129,7 +128,7 @@ def eta_min(row: dict[str, Any], now: int) -> int | None:
 
 
 # -- orders ----------------------------------------------------------------------------------------
-def find_order(svc: Service, words: Words, order_id: str) -> dict[str, Any]:
+def find_order(svc: Service, words: Words, order_id: str) -> Row:
     """Return an order, or refuse."""
     row = svc.db.get(f"{words.tables}_orders", order_id)
     if row is None:
@@ -139,22 +138,22 @@ def find_order(svc: Service, words: Words, order_id: str) -> dict[str, Any]:
     return row
 
 
-def orders(svc: Service, words: Words) -> list[dict[str, Any]]:
+def orders(svc: Service, words: Words) -> list[Row]:
     """Return all orders, newest first."""
     return svc.db.rows(f"{words.tables}_orders", order="placed_at DESC, rowid DESC")
 
 
-def lines(svc: Service, words: Words, order_id: str) -> list[dict[str, Any]]:
+def lines(svc: Service, words: Words, order_id: str) -> list[Row]:
     """Return the lines of an order."""
     return svc.db.rows(f"{words.tables}_lines", "order_id=?", order_id, order="rowid")
 
 
-def place_of(svc: Service, words: Words, row: dict[str, Any]) -> dict[str, Any]:
+def place_of(svc: Service, words: Words, row: Row) -> dict[str, Any]:
     """Return the restaurant or store of an order."""
     return svc.db.get(f"{words.tables}_restaurants", row["restaurant_id"]) or {}
 
 
-def charged(svc: Service, words: Words, row: dict[str, Any]) -> Price:
+def charged(svc: Service, words: Words, row: Row) -> Price:
     """Return what was charged for an order."""
     return Price(
         subtotal=pricing.subtotal(lines(svc, words, row["id"])),
@@ -184,7 +183,7 @@ def submit(
     method_id: str,
     when: dict[str, str] | None = None,
     **extra: Any,
-) -> dict[str, Any]:
+) -> Row:
     """Charge a card for a draft, write the order and its lines, and return the order's row.
 
     `when` holds the moments of its stages, if they differ from those of an order placed now;
@@ -212,7 +211,7 @@ def submit(
     return order
 
 
-def add_lines(svc: Service, words: Words, order_id: str, rows: list[dict[str, Any]]) -> None:
+def add_lines(svc: Service, words: Words, order_id: str, rows: list[Row]) -> None:
     """Write lines of an order."""
     for row in rows:
         line = {"id": svc.new_id(words.line), "order_id": order_id} | row
@@ -226,9 +225,7 @@ def waiting_at(svc: Service, words: Words, address_id: str) -> list[str]:
 
 
 # -- cancelling and rating -------------------------------------------------------------------------
-def cancel_fee(
-    svc: Service, words: Words, row: dict[str, Any], confirmed: int, preparing: int
-) -> int | None:
+def cancel_fee(svc: Service, words: Words, row: Row, confirmed: int, preparing: int) -> int | None:
     """Return the cents that cancelling costs now, or None if it is too late.
 
     It is free until the restaurant confirms; then it costs the given per cent of the items, but
@@ -244,7 +241,7 @@ def cancel_fee(
     return min(paid.total, paid.subtotal * percent // 100)
 
 
-def cancel(svc: Service, words: Words, row: dict[str, Any], fee: int | None, reason: str) -> None:
+def cancel(svc: Service, words: Words, row: Row, fee: int | None, reason: str) -> None:
     """Cancel one of the customer's orders for a fee, or refuse if it is too late."""
     if fee is None:
         shown = words.statuses[status(row, svc.time)]
@@ -261,13 +258,13 @@ def cancel(svc: Service, words: Words, row: dict[str, Any], fee: int | None, rea
     )
 
 
-def cancelled_json(row: dict[str, Any], fee: int, paid: int) -> dict[str, Any]:
+def cancelled_json(row: Row, fee: int, paid: int) -> Json:
     """Return the reply to a cancellation; `fee` and `paid` are in cents."""
     refunded = dollars(paid - fee)
     return {"order_id": row["id"], "canceled": True, "fee": dollars(fee), "refunded": refunded}
 
 
-def rate(svc: Service, words: Words, row: dict[str, Any], **given: Any) -> None:
+def rate(svc: Service, words: Words, row: Row, **given: Any) -> None:
     """Rate a delivered order, once and within 30 days."""
     shown = words.statuses[status(row, svc.time)]
     if status(row, svc.time) != "delivered":
@@ -286,7 +283,7 @@ def rate(svc: Service, words: Words, row: dict[str, Any], **given: Any) -> None:
 
 
 # -- for the agent ---------------------------------------------------------------------------------
-def line_json(svc: Service, words: Words, line: dict[str, Any]) -> dict[str, Any]:
+def line_json(svc: Service, words: Words, line: Row) -> Json:
     """Return a line of an order as the agent sees it."""
     return {
         "item_id": line["item_id"],
@@ -298,7 +295,7 @@ def line_json(svc: Service, words: Words, line: dict[str, Any]) -> dict[str, Any
     }
 
 
-def drop_off(svc: Service, words: Words, row: dict[str, Any]) -> dict[str, Any] | None:
+def drop_off(svc: Service, words: Words, row: Row) -> Json | None:
     """Return the address of an order; its address_id is null once the address was removed."""
     if not row["address_id"]:
         return None
@@ -309,7 +306,7 @@ def drop_off(svc: Service, words: Words, row: dict[str, Any]) -> dict[str, Any] 
     return rules.address_json(address) | {"address_id": address["id"] if saved else None}
 
 
-def promo_json(svc: Service, words: Words, row: dict[str, Any]) -> dict[str, Any] | None:
+def promo_json(svc: Service, words: Words, row: Row) -> Json | None:
     """Return the promotion that an order used, with the discount."""
     if row["offer_id"] is None:
         return None
@@ -317,14 +314,14 @@ def promo_json(svc: Service, words: Words, row: dict[str, Any]) -> dict[str, Any
     return {"offer_id": offer["id"], "title": offer["title"], "discount": dollars(row["discount"])}
 
 
-def window_of(row: dict[str, Any]) -> dict[str, Any] | None:
+def window_of(row: Row) -> Json | None:
     """Return the window that an order was scheduled for."""
     if row["window_start"] is None:
         return None
     return {"start_time": row["window_start"], "end_time": row["window_end"]}
 
 
-def refund_json(row: dict[str, Any], paid: int) -> dict[str, Any] | None:
+def refund_json(row: Row, paid: int) -> Json | None:
     """Return what was refunded for an order, with the reason and the moment."""
     if row["cancelled_at"] is not None:
         amount = paid - (row["cancel_fee"] or 0)
@@ -336,7 +333,7 @@ def refund_json(row: dict[str, Any], paid: int) -> dict[str, Any] | None:
     return {"amount": amount, "reason": row["refund_reason"], "at": row["refunded_at"]}
 
 
-def timeline(row: dict[str, Any], words: Words, now: str) -> list[dict[str, str]]:
+def timeline(row: Row, words: Words, now: str) -> list[dict[str, str]]:
     """Return the stages that an order has reached, with their moments."""
     end = row["cancelled_at"] or now
     passed = [
@@ -349,6 +346,6 @@ def timeline(row: dict[str, Any], words: Words, now: str) -> list[dict[str, str]
     return passed
 
 
-def courier_of(row: dict[str, Any], now: str) -> str | None:
+def courier_of(row: Row, now: str) -> str | None:
     """Return the courier's name once one has been assigned."""
     return row["courier"] if row["assigned_at"] <= (row["cancelled_at"] or now) else None

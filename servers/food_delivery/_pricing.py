@@ -20,6 +20,7 @@ from servers.food_delivery._rules import Words
 from servers.kit.control import make_id
 from servers.kit.noise import share
 from servers.kit.service import Service
+from servers.kit.types import Json, Row
 from servers.kit.values import dollars, iso, round_cents
 from servers.kit.zones import local_day, local_moment
 
@@ -112,7 +113,7 @@ class Draft:
 
 
 # -- fees ------------------------------------------------------------------------------------------
-def delivery_fee(tariff: Tariff, place: dict[str, Any], away: float, moment: int) -> int:
+def delivery_fee(tariff: Tariff, place: Row, away: float, moment: int) -> int:
     """Return the delivery fee in cents for a distance in miles; it is higher at a busy kitchen."""
     fee = tariff.base + round_cents(max(0.0, away - tariff.miles_free) * tariff.per_mile)
     return fee + (tariff.rush if catalogue.busy(place, moment) > 0.6 else 0)
@@ -125,7 +126,7 @@ def service_fee(tariff: Tariff, subtotal: int, member: bool) -> int:
     return min(max(fee, tariff.service_least), tariff.service_most)
 
 
-def tax(place: dict[str, Any], taxed: int) -> int:
+def tax(place: Row, taxed: int) -> int:
     """Return the tax in cents on prepared food."""
     if place["kind"] == "grocery":
         return 0
@@ -134,7 +135,7 @@ def tax(place: dict[str, Any], taxed: int) -> int:
 
 def price(
     tariff: Tariff,
-    place: dict[str, Any],
+    place: Row,
     subtotal: int,
     away: float,
     moment: int,
@@ -157,7 +158,7 @@ def price(
     )
 
 
-def price_json(price: Price) -> dict[str, Any]:
+def price_json(price: Price) -> Json:
     """Return a price as the agent sees it, in dollars."""
     fees = {
         "delivery": dollars(price.delivery),
@@ -184,7 +185,7 @@ class Window(NamedTuple):
 
 
 def windows(
-    words: Words, place: dict[str, Any], first: int, last: int, minutes: int, now: int
+    words: Words, place: Row, first: int, last: int, minutes: int, now: int
 ) -> Iterator[Window]:
     """Yield the delivery windows between two moments that are within opening hours."""
     length = minutes * 60
@@ -201,9 +202,7 @@ def windows(
             yield Window(window_id, start, end, free and start >= soonest)
 
 
-def day_windows(
-    words: Words, place: dict[str, Any], day: date, minutes: int, now: int
-) -> Iterator[Window]:
+def day_windows(words: Words, place: Row, day: date, minutes: int, now: int) -> Iterator[Window]:
     """Yield the windows of a local day."""
     zone = catalogue.zone(place)
     first = local_moment(day, time(0), zone)
@@ -214,7 +213,7 @@ def day_windows(
 def find_window(
     svc: Service,
     words: Words,
-    place: dict[str, Any],
+    place: Row,
     window_id: str,
     minutes: int,
     days: int,
@@ -237,7 +236,7 @@ def find_window(
     svc.fail(f"{words.slot}_NOT_FOUND", message, hint, id=window_id)
 
 
-def window_json(window: Window, key: str) -> dict[str, Any]:
+def window_json(window: Window, key: str) -> Json:
     """Return a window as the agent sees it; `key` is the name of its id."""
     return {
         key: window.id,
@@ -249,7 +248,7 @@ def window_json(window: Window, key: str) -> dict[str, Any]:
 
 # -- drafts and quotes -----------------------------------------------------------------------------
 def priced(
-    svc: Service, words: Words, place: dict[str, Any], items: list[Any], moment: int
+    svc: Service, words: Words, place: Row, items: list[Any], moment: int
 ) -> list[dict[str, Any]]:
     """Return the lines of an order at current prices; refuse items that are not available."""
     lines = []
@@ -271,12 +270,12 @@ def priced(
     return lines
 
 
-def subtotal(lines: list[dict[str, Any]]) -> int:
+def subtotal(lines: list[Row]) -> int:
     """Return the sum of lines in cents."""
     return sum(r["unit_price"] * r["quantity"] for r in lines)
 
 
-def reach(svc: Service, words: Words, place: dict[str, Any], address: dict[str, Any]) -> float:
+def reach(svc: Service, words: Words, place: Row, address: dict[str, Any]) -> float:
     """Return the miles to an address, or refuse if the place does not deliver that far."""
     away = catalogue.distance(place, address) or 0.0
     radius = place["radius"]
@@ -296,7 +295,7 @@ def reach(svc: Service, words: Words, place: dict[str, Any], address: dict[str, 
     return away
 
 
-def check_open(svc: Service, words: Words, place: dict[str, Any]) -> None:
+def check_open(svc: Service, words: Words, place: Row) -> None:
     """Refuse if a place takes no orders now."""
     if catalogue.closed_for_good(place, svc.now):
         code = f"{words.shop}_PERMANENTLY_CLOSED"
@@ -318,7 +317,7 @@ def draft(
     svc: Service,
     words: Words,
     tariff: Tariff,
-    place: dict[str, Any],
+    place: Row,
     items: list[Any],
     address: dict[str, Any] | None,
     *,
@@ -395,7 +394,7 @@ def _quoted_at(svc: Service, words: Words, token: str) -> int:
     return moment
 
 
-def quote_json(draft: Draft, seconds: int) -> dict[str, Any]:
+def quote_json(draft: Draft, seconds: int) -> Json:
     """Return a quote as the agent sees it; `seconds` is the time until an immediate delivery."""
     scheduled_for = None
     if draft.window is not None:

@@ -15,6 +15,7 @@ from servers.kit.fields import card_expired
 from servers.kit.noise import draws
 from servers.kit.service import Service
 from servers.kit.store import Table
+from servers.kit.types import Json, Row
 from servers.kit.values import cents, dollars
 
 SHARED = {
@@ -106,12 +107,12 @@ def addresses(svc: Service, words: Words) -> list[dict[str, Any]]:
     return _with_default(svc.db.rows(table, "removed_at IS NULL", order="added_at, rowid"))
 
 
-def _with_default(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _with_default(rows: list[Row]) -> list[dict[str, Any]]:
     default = max(rows, key=lambda r: r["default_at"] or "", default=None)
     return [row | {"is_default": row is default} for row in rows]
 
 
-def find_address(svc: Service, words: Words, address_id: str) -> dict[str, Any]:
+def find_address(svc: Service, words: Words, address_id: str) -> Row:
     """Return a saved address, or refuse."""
     row = svc.db.get(f"{words.tables}_addresses", address_id)
     if row is None or row["removed_at"] is not None:
@@ -124,7 +125,7 @@ def find_address(svc: Service, words: Words, address_id: str) -> dict[str, Any]:
     return row
 
 
-def address_json(row: dict[str, Any]) -> dict[str, Any]:
+def address_json(row: Row) -> Json:
     """Return an address as the agent sees it."""
     return {
         "address_id": row["id"],
@@ -141,7 +142,7 @@ def _plain(street: str) -> str:
 
 def add_address(
     svc: Service, words: Words, street: str, city: str, state: str, zip_code: str, default: bool
-) -> dict[str, Any]:
+) -> Row:
     """Save an address that couriers deliver to, if it is not saved yet, and return its row."""
     area = svc.db.get("food_delivery_areas", zip_code[:5])
     if area is None:
@@ -196,9 +197,7 @@ def remove_address(svc: Service, words: Words, address_id: str, waiting: list[st
     svc.db.update(f"{words.tables}_addresses", address_id, removed_at=svc.time)
 
 
-def make_default(
-    svc: Service, words: Words, kind: str, rows: list[dict[str, Any]], chosen: str
-) -> None:
+def make_default(svc: Service, words: Words, kind: str, rows: list[Row], chosen: str) -> None:
     """Make one of the given rows (of the table `kind`) the default."""
     row = next(r for r in rows if r["id"] == chosen)
     if not row["is_default"]:
@@ -211,7 +210,7 @@ def cards(svc: Service, words: Words) -> list[dict[str, Any]]:
     return _with_default(svc.db.rows(f"{words.tables}_cards", order="added_at, rowid"))
 
 
-def find_card(svc: Service, words: Words, method_id: str) -> dict[str, Any]:
+def find_card(svc: Service, words: Words, method_id: str) -> Row:
     """Return a saved card, or refuse."""
     row = svc.db.get(f"{words.tables}_cards", method_id)
     if row is None:
@@ -231,9 +230,7 @@ def usable_card(svc: Service, words: Words, method_id: str) -> dict[str, Any]:
     return row
 
 
-def add_card(
-    svc: Service, words: Words, brand: str, number: str, expires: str, name: str
-) -> dict[str, Any]:
+def add_card(svc: Service, words: Words, brand: str, number: str, expires: str, name: str) -> Row:
     """Save a card that is valid and not saved yet, and return its row.
 
     The full number is not stored.
@@ -256,14 +253,14 @@ def add_card(
     return svc.db.insert(f"{words.tables}_cards", row)
 
 
-def card_ref(svc: Service, words: Words, method_id: str) -> dict[str, Any]:
+def card_ref(svc: Service, words: Words, method_id: str) -> Json:
     """Return `{method_id, type, last4}` of a card."""
     row = find_card(svc, words, method_id)
     return {"method_id": method_id, "type": row["brand"], "last4": row["last4"]}
 
 
 # -- membership and promotions ---------------------------------------------------------------------
-def holds(memberships: list[dict[str, Any]], moment: str) -> dict[str, Any] | None:
+def holds(memberships: list[Row], moment: str) -> dict[str, Any] | None:
     """Return the membership that is active at a moment (ISO), if any."""
     for membership in memberships:
         ends_at = membership["ends_at"]
@@ -277,7 +274,7 @@ def membership(svc: Service, words: Words) -> dict[str, Any] | None:
     return holds(svc.db.rows(f"{words.tables}_memberships", order="since"), svc.time)
 
 
-def off(offer: dict[str, Any] | None, subtotal: int) -> int:
+def off(offer: Row | None, subtotal: int) -> int:
     """Return the cents that a promotion takes off a subtotal."""
     if offer is None:
         return 0
@@ -291,7 +288,7 @@ def uses(svc: Service, words: Words, offer_id: str) -> int:
     return svc.db.sql(query, offer_id)[0][0]
 
 
-def offer_state(svc: Service, words: Words, row: dict[str, Any]) -> str:
+def offer_state(svc: Service, words: Words, row: Row) -> str:
     """Return available, upcoming, expired, used, or members_only (if the account is no member)."""
     if svc.time >= row["expires_at"]:
         return "expired"
@@ -310,7 +307,7 @@ def offers(svc: Service, words: Words) -> list[dict[str, Any]]:
     return [r for r in rows if offer_state(svc, words, r) != "used"]
 
 
-def find_offer(svc: Service, words: Words, offer_id: str) -> dict[str, Any]:
+def find_offer(svc: Service, words: Words, offer_id: str) -> Row:
     """Return a promotion, or refuse."""
     row = svc.db.get(f"{words.tables}_offers", offer_id)
     if row is None:

@@ -9,6 +9,7 @@ from pydantic import Field
 from servers.kit.errors import did_you_mean
 from servers.kit.service import Service, reads, writes
 from servers.kit.store import Table
+from servers.kit.types import Json, Row
 
 
 class SignIn(Service):
@@ -25,7 +26,7 @@ class SignIn(Service):
     }
 
     @reads()
-    def list_sign_ins(self) -> dict[str, Any]:
+    def list_sign_ins(self) -> Json:
         """Return the services that the user has connected, with the `status` of each.
 
         The status is active, expired or revoked.
@@ -38,7 +39,7 @@ class SignIn(Service):
         service: Annotated[
             str, Field(description="Name of the service, as shown by list_sign_ins.")
         ],
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Sign in to a connected service again, with the user's stored credentials.
 
         Calls to that service then work again.
@@ -57,7 +58,7 @@ class SignIn(Service):
         return _shown({**row, "signed_in_at": self.time, "expired_at": None})
 
 
-def _shown(row: dict[str, Any]) -> dict[str, Any]:
+def _shown(row: Row) -> dict[str, Any]:
     if row["revoked"]:
         status = "revoked"
     else:

@@ -5,9 +5,8 @@ Every version of a song has the same words.
 
 from __future__ import annotations
 
-from typing import Any
-
 from servers.kit.noise import share
+from servers.kit.types import Json, Row
 from servers.music._rules import WORDLESS
 
 # Each style has lines for verses and choruses, in which {n} is a thing, {p} a place, {t} the title.
@@ -113,7 +112,7 @@ _FORM = "vvcvvcvc"
 _LineKey = tuple[str, int | str, int]
 
 
-def lyrics(track: dict[str, Any]) -> list[str]:
+def lyrics(track: Row) -> list[str]:
     """Return the lines of a song, or none if it has no words; empty lines separate stanzas."""
     if track["genre"] in WORDLESS:
         return []
@@ -150,7 +149,7 @@ def _word(tongue: dict[str, list[str]], kind: str, key: _LineKey) -> str:
     return words[int(share(kind, key) * len(words))]
 
 
-def synced(track: dict[str, Any], lines: list[str]) -> list[dict[str, Any]]:
+def synced(track: Row, lines: list[str]) -> list[Json]:
     """Return the lines with the millisecond at which each is sung.
 
     After an intro, the lines are spread evenly until shortly before the end.
@@ -164,7 +163,7 @@ def synced(track: dict[str, Any], lines: list[str]) -> list[dict[str, Any]]:
     ]
 
 
-def singable(track: dict[str, Any]) -> bool:
+def singable(track: Row) -> bool:
     """Return whether a song's vocals can be turned down.
 
     It must have words and a multitrack recording, which live and early recordings do not have.

@@ -15,6 +15,7 @@ from typing import Any
 from servers.kit.noise import share
 from servers.kit.service import Service
 from servers.kit.store import Table
+from servers.kit.types import Json, Row
 from servers.kit.values import iso, parse_time
 
 # `items` is the list that is playing; `place` and `lead` are indexes into it: of the current item,
@@ -62,7 +63,7 @@ class Playback:
     `heard` holds what was heard since the row was written, by id.
     """
 
-    row: dict[str, Any]
+    row: Row
     queue: list[dict[str, Any]]
     lengths: dict[str, int]
     current: str | None
@@ -361,7 +362,7 @@ def clear(svc: Service, deck: Deck) -> tuple[Playback, int]:
     return state, count
 
 
-def upcoming(state: Playback) -> list[dict[str, Any]]:
+def upcoming(state: Playback) -> list[Json]:
     """Return what comes next as `{id, track_id, source}`.
 
     The queue comes first, then the rest of the list, which wraps around once if it repeats.

@@ -19,6 +19,7 @@ from pydantic import Field
 from servers.kit.noise import draws, share
 from servers.kit.service import Service
 from servers.kit.store import Table
+from servers.kit.types import Row
 
 # -- tables ---------------------------------------------------------------------------------------
 SHARED = {
@@ -187,7 +188,7 @@ def to_play(svc: Service, words: Words, track_id: str) -> dict[str, Any]:
     return track
 
 
-def playable(svc: Service, words: Words, track: dict[str, Any]) -> bool:
+def playable(svc: Service, words: Words, track: Row) -> bool:
     """Return whether a track or album is out and the provider still has it."""
     today = svc.time[:10]
     if track["released"] > today:
@@ -197,7 +198,7 @@ def playable(svc: Service, words: Words, track: dict[str, Any]) -> bool:
     return track["withdrawn"] > today
 
 
-def find_album(svc: Service, words: Words, album_id: str) -> dict[str, Any]:
+def find_album(svc: Service, words: Words, album_id: str) -> Row:
     """Return an album's row; fail if it does not exist."""
     albums = svc.db.rows("music_albums", f"{words.column}=?", album_id)
     if not albums:
@@ -207,7 +208,7 @@ def find_album(svc: Service, words: Words, album_id: str) -> dict[str, Any]:
     return albums[0]
 
 
-def find_artist(svc: Service, words: Words, artist_id: str) -> dict[str, Any]:
+def find_artist(svc: Service, words: Words, artist_id: str) -> Row:
     """Return an artist's row; fail if it does not exist."""
     artists = svc.db.rows("music_artists", f"{words.column}=?", artist_id)
     if not artists:
@@ -217,12 +218,12 @@ def find_artist(svc: Service, words: Words, artist_id: str) -> dict[str, Any]:
     return artists[0]
 
 
-def album_tracks(svc: Service, words: Words, album: dict[str, Any]) -> list[dict[str, Any]]:
+def album_tracks(svc: Service, words: Words, album: Row) -> list[dict[str, Any]]:
     """Return an album's tracks in order."""
     return tracks(svc, words, "t.album_id=?", album["id"], order="t.number")
 
 
-def artist_tracks(svc: Service, words: Words, artist: dict[str, Any]) -> list[dict[str, Any]]:
+def artist_tracks(svc: Service, words: Words, artist: Row) -> list[dict[str, Any]]:
     """Return an artist's playable tracks, guest appearances included, most popular first.
 
     Each recording appears once, as its first release.
@@ -232,7 +233,7 @@ def artist_tracks(svc: Service, words: Words, artist: dict[str, Any]) -> list[di
     return by_popularity(t for t in first_releases if t["playable"])
 
 
-def by_popularity(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+def by_popularity(rows: Iterable[Row]) -> list[dict[str, Any]]:
     """Return tracks sorted by popularity, the most popular first."""
     return sorted(rows, key=lambda t: (-t["popularity"], t["key"]))
 
@@ -251,7 +252,7 @@ _SMALL_WORDS = re.compile(
 )
 
 
-def search(svc: Service, table: str, query: str) -> list[dict[str, Any]]:
+def search(svc: Service, table: str, query: str) -> list[Row]:
     """Return catalogue rows that match every word, best match first.
 
     If nothing matches, the search is repeated without articles, prepositions and the like.
@@ -287,10 +288,10 @@ def search_albums(svc: Service, words: Words, query: str) -> list[dict[str, Any]
     followers = {a["id"]: a["followers"] for a in svc.db.rows("music_artists")}
     today = svc.time[:10]
 
-    def listed(album: dict[str, Any]) -> bool:
+    def listed(album: Row) -> bool:
         return playable(svc, words, album) or album["released"] > today
 
-    def rank(album: dict[str, Any]) -> tuple[bool, int, str, str]:
+    def rank(album: Row) -> tuple[bool, int, str, str]:
         inexact = not exact(query, album["title"])
         return inexact, -followers[album["artist_id"]], album["released"], album["id"]
 
@@ -315,7 +316,7 @@ def fame(followers: int) -> int:
     return max(1, min(99, round(15 * math.log10(max(followers, 10))) - 5))
 
 
-def popularity(track: dict[str, Any]) -> int:
+def popularity(track: Row) -> int:
     """Return a track's popularity, 0 to 100, from its artist's; later versions have less."""
     return _popularity(track["followers"], track["key"], track["version"])
 
@@ -331,7 +332,7 @@ def _popularity(followers: int, key: str, version: str | None) -> int:
     return max(1, round(first_release * _VERSIONS.get(version, _LATER_VERSION)))
 
 
-def play_count(svc: Service, track: dict[str, Any]) -> int:
+def play_count(svc: Service, track: Row) -> int:
     """Return how often everyone has played a track so far; it grows every day."""
     today = date.fromisoformat(svc.time[:10])
     counted_from = date.fromisoformat(max(track["released"], "2010-01-01"))
@@ -341,7 +342,7 @@ def play_count(svc: Service, track: dict[str, Any]) -> int:
     return days * max(1, daily)
 
 
-def isrc(track: dict[str, Any]) -> str:
+def isrc(track: Row) -> str:
     """Return a recording's ISRC, which both providers and all its releases share."""
     key = track["origin"] if track["version"] == "same" else track["key"]
     sizes = (20, 26, 100_000)
@@ -353,13 +354,13 @@ def isrc(track: dict[str, Any]) -> str:
     return f"QZ{'ABCDEFGHJKLMNPRSTVWX'[registrant]}HW{year:02d}{number:05d}"
 
 
-def genres(row: dict[str, Any]) -> list[str]:
+def genres(row: Row) -> list[str]:
     """Return the genres of an artist or track, the main one first."""
     return [g for g in (row["genre"], row["also"]) if g]
 
 
 # -- libraries ------------------------------------------------------------------------------------
-def library(svc: Service, words: Words, kind: str) -> list[dict[str, Any]]:
+def library(svc: Service, words: Words, kind: str) -> list[Row]:
     """Return library rows of a kind, newest first."""
     return svc.db.rows(f"{words.tables}_library", "kind=?", kind, order="added_at DESC, rowid DESC")
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from servers.kit.service import Service
+from servers.kit.types import Json, Row
 from servers.kit.values import dollars, iso
 from servers.payments._rules import DAY, Words, find_contact, party
 
@@ -27,14 +28,14 @@ RequestStatus = Annotated[
 ]
 
 
-def request_status(row: dict[str, Any], now: str) -> str:
+def request_status(row: Row, now: str) -> str:
     """Return how the request was closed; otherwise pending or expired."""
     if row["closed_as"]:
         return row["closed_as"]
     return "pending" if now < row["expires_at"] else "expired"
 
 
-def request_json(svc: Service, words: Words, row: dict[str, Any]) -> dict[str, Any]:
+def request_json(svc: Service, words: Words, row: Row) -> Json:
     """Return a request as agents see it, without the fields that only one provider has."""
     return {
         "request_id": row["id"],
@@ -52,7 +53,7 @@ def request_json(svc: Service, words: Words, row: dict[str, Any]) -> dict[str, A
 
 def new_request(
     svc: Service, words: Words, contact_id: str, amount: int, note: str | None, **extra: Any
-) -> dict[str, Any]:
+) -> Row:
     """Ask a contact for money and return the request's row."""
     find_contact(svc, words, contact_id)
     row = {
@@ -69,7 +70,7 @@ def new_request(
 
 def list_requests(
     svc: Service, words: Words, direction: str | None, wanted: str | None
-) -> list[dict[str, Any]]:
+) -> list[Row]:
     """Return requests, newest first, of one direction and status unless these are None."""
     rows = svc.db.rows(
         f"{words.tables}_requests",
@@ -82,7 +83,7 @@ def list_requests(
     return [row for row in rows if request_status(row, svc.time) == wanted]
 
 
-def find_request(svc: Service, words: Words, request_id: str) -> dict[str, Any]:
+def find_request(svc: Service, words: Words, request_id: str) -> Row:
     """Return a request, or refuse if there is none."""
     row = svc.db.get(f"{words.tables}_requests", request_id)
     if row is None:
@@ -132,13 +133,13 @@ def close_request(
 
 def answer_request(
     svc: Service, words: Words, request_id: str, outcome: str, transaction_id: str | None = None
-) -> dict[str, Any]:
+) -> Json:
     """Close an incoming request as paid (by a transaction) or declined; return the reply."""
     close_request(svc, words, request_id, outcome, transaction_id)
     return {"request_id": request_id, "status": outcome, "transaction_id": transaction_id}
 
 
-def withdraw_request(svc: Service, words: Words, request_id: str) -> dict[str, Any]:
+def withdraw_request(svc: Service, words: Words, request_id: str) -> Json:
     """Cancel a pending request that the account made, and return the reply."""
     open_request(svc, words, request_id, "outgoing")
     close_request(svc, words, request_id, "cancelled")

@@ -15,6 +15,7 @@ from pydantic import Field
 
 from servers.kit.service import Service
 from servers.kit.store import Table
+from servers.kit.types import Json, Row
 from servers.kit.values import dollars
 
 SHARED = {
@@ -136,7 +137,7 @@ def sources(svc: Service, words: Words, where: str = "1") -> list[dict[str, Any]
     return [_with_account(svc, row) for row in rows]
 
 
-def _with_account(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+def _with_account(svc: Service, row: Row) -> Json:
     account = svc.db.get("payments_accounts", row["account_id"]) or {}
     return {"type": account["type"], "name": account["name"], "last4": account["last4"]} | row
 
@@ -179,7 +180,7 @@ def active_source(svc: Service, words: Words, source_id: str | None) -> dict[str
     return chosen
 
 
-def cover(svc: Service, words: Words, source: dict[str, Any], total: int) -> None:
+def cover(svc: Service, words: Words, source: Row, total: int) -> None:
     """Refuse unless the source covers the whole sum; payments are never split over sources."""
     available = balance(svc, source["account_id"])
     if available < total:
@@ -194,7 +195,7 @@ def cover(svc: Service, words: Words, source: dict[str, Any], total: int) -> Non
         )
 
 
-def source_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+def source_json(svc: Service, row: Row) -> Json:
     """Return a source as agents see it; a credit card has free credit instead of a balance."""
     amount = dollars(balance(svc, row["account_id"]))
     credit = row["type"] == "credit_card"
@@ -211,13 +212,13 @@ def source_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def source_ref(svc: Service, words: Words, source_id: str) -> dict[str, Any]:
+def source_ref(svc: Service, words: Words, source_id: str) -> Json:
     """Return `{source_id, name, last4}` of a source."""
     row = find_source(svc, words, source_id)
     return {"source_id": source_id, "name": row["name"], "last4": row["last4"]}
 
 
-def link_source(svc: Service, words: Words, kind: str, name: str, last4: str) -> dict[str, Any]:
+def link_source(svc: Service, words: Words, kind: str, name: str, last4: str) -> Json:
     """Link an account or card that the bank confirms, and return it as agents see it.
 
     The balance comes from the bank, which confirms an account if one word of the name matches.
@@ -250,7 +251,7 @@ def link_source(svc: Service, words: Words, kind: str, name: str, last4: str) ->
     return source_json(svc, find_source(svc, words, source["id"]))
 
 
-def set_active(svc: Service, words: Words, source_id: str, active: bool) -> dict[str, Any]:
+def set_active(svc: Service, words: Words, source_id: str, active: bool) -> Json:
     """Activate or deactivate a source and return `{source_id, active, status}`."""
     row = find_source(svc, words, source_id)
     if row["active"] != active:
@@ -259,7 +260,7 @@ def set_active(svc: Service, words: Words, source_id: str, active: bool) -> dict
 
 
 # -- contacts --------------------------------------------------------------------------------------
-def find_contact(svc: Service, words: Words, contact_id: str) -> dict[str, Any]:
+def find_contact(svc: Service, words: Words, contact_id: str) -> Row:
     """Return a contact that has not been removed, or refuse."""
     row = svc.db.get(f"{words.tables}_contacts", contact_id)
     if row is None or row["removed_at"] is not None:
@@ -272,18 +273,18 @@ def find_contact(svc: Service, words: Words, contact_id: str) -> dict[str, Any]:
     return row
 
 
-def party(svc: Service, words: Words, contact_id: str) -> dict[str, Any]:
+def party(svc: Service, words: Words, contact_id: str) -> Json:
     """Return `{contact_id, name, username}` of a contact, even a removed one."""
     row = svc.db.get(f"{words.tables}_contacts", contact_id) or {}
     return {"contact_id": contact_id, "name": row["name"], "username": row["username"]}
 
 
-def contact_json(row: dict[str, Any]) -> dict[str, Any]:
+def contact_json(row: Row) -> Json:
     """Return a contact as agents see it."""
     return {"contact_id": row["id"]} | {k: row[k] for k in ("name", "username", "email", "phone")}
 
 
-def contacts(svc: Service, words: Words) -> list[dict[str, Any]]:
+def contacts(svc: Service, words: Words) -> list[Row]:
     """Return the rows of contacts that have not been removed, by name."""
     return svc.db.rows(f"{words.tables}_contacts", "removed_at IS NULL", order="name, id")
 
@@ -294,7 +295,7 @@ def digits(phone: str) -> str:
     return "1" + number if len(number) == 10 else number
 
 
-def _clash(row: dict[str, Any], username: str, email: str | None, phone: str | None) -> str | None:
+def _clash(row: Row, username: str, email: str | None, phone: str | None) -> str | None:
     """Return which of username, email and phone a contact already has, or None."""
     if row["username"].lower() == username.lower():
         return "username"
@@ -307,7 +308,7 @@ def _clash(row: dict[str, Any], username: str, email: str | None, phone: str | N
 
 def add_contact(
     svc: Service, words: Words, name: str, username: str, email: str | None, phone: str | None
-) -> dict[str, Any]:
+) -> Row:
     """Add a contact and return its row; refuse a username, email or phone already in use."""
     username = username.removeprefix("@")
     email = email.lower() if email else None
@@ -332,7 +333,7 @@ def add_contact(
     return svc.db.insert(f"{words.tables}_contacts", contact)
 
 
-def remove_contact(svc: Service, words: Words, contact_id: str) -> dict[str, Any]:
+def remove_contact(svc: Service, words: Words, contact_id: str) -> Json:
     """Remove a contact from the list; past payments and requests keep the name."""
     find_contact(svc, words, contact_id)
     svc.db.update(f"{words.tables}_contacts", contact_id, removed_at=svc.time)
@@ -340,7 +341,7 @@ def remove_contact(svc: Service, words: Words, contact_id: str) -> dict[str, Any
 
 
 # -- transactions ----------------------------------------------------------------------------------
-def status(row: dict[str, Any], now: str) -> str:
+def status(row: Row, now: str) -> str:
     """Return pending, completed, cancelled, failed, or expired.
 
     A transfer expires if nobody claims the money in time.
@@ -354,7 +355,7 @@ def status(row: dict[str, Any], now: str) -> str:
     return "pending" if now < row["settles_at"] else "completed"
 
 
-def find_transaction(svc: Service, words: Words, transaction_id: str) -> dict[str, Any]:
+def find_transaction(svc: Service, words: Words, transaction_id: str) -> Row:
     """Return a transaction, or refuse if there is none."""
     row = svc.db.get(words.transactions, transaction_id)
     if row is None:
@@ -398,7 +399,7 @@ def cancel_transaction(svc: Service, words: Words, transaction_id: str) -> dict[
     return row
 
 
-def repeated(svc: Service, words: Words, key: str | None, **payment: Any) -> dict[str, Any] | None:
+def repeated(svc: Service, words: Words, key: str | None, **payment: Any) -> Row | None:
     """Return the transaction that was made with this idempotency key, or None.
 
     Refuses if the key was used for a payment with different values in the given columns.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from servers.kit.service import Service
+from servers.kit.types import Json, Row
 from servers.reviews._rules import Words, find_place, me, written
 
 
@@ -41,7 +42,7 @@ def unsave(svc: Service, words: Words, business_id: str, list_tool: str) -> dict
     return place
 
 
-def saved(svc: Service, words: Words) -> list[dict[str, Any]]:
+def saved(svc: Service, words: Words) -> list[Json]:
     """Return `{business_id, saved_at, place}` of saved places, newest first."""
     rows = svc.db.rows(words.table("saved"), order="saved_at DESC, id")
     return [
@@ -63,7 +64,7 @@ def lists(svc: Service, words: Words) -> list[dict[str, Any]]:
     return [row | {"count": counts.get(row["id"], 0)} for row in rows]
 
 
-def find_list(svc: Service, words: Words, list_id: str) -> dict[str, Any]:
+def find_list(svc: Service, words: Words, list_id: str) -> Row:
     """Return a list. Fails if there is none."""
     row = svc.db.get(words.table("lists"), list_id)
     if row is None:
@@ -78,7 +79,7 @@ def find_list(svc: Service, words: Words, list_id: str) -> dict[str, Any]:
 
 def new_list(
     svc: Service, words: Words, name: str, description: str | None, prefix: str, taken: str
-) -> dict[str, Any]:
+) -> Row:
     """Start a list with a new name and return its row; `taken` is the code for a name in use."""
     name = written(svc, name, "name")
     same = next((r for r in lists(svc, words) if r["name"].lower() == name.lower()), None)
@@ -104,7 +105,7 @@ def items(svc: Service, words: Words, list_id: str) -> list[dict[str, Any]]:
     return [r | {"place": find_place(svc, words, r["business_id"])} for r in rows]
 
 
-def item(svc: Service, words: Words, list_id: str, business_id: str) -> dict[str, Any] | None:
+def item(svc: Service, words: Words, list_id: str, business_id: str) -> Row | None:
     """Return the item of a list that holds a place, if there is one."""
     find_list(svc, words, list_id)
     find_place(svc, words, business_id)
@@ -150,14 +151,14 @@ def questions(svc: Service, words: Words, business_id: str) -> list[dict[str, An
     return [r | {"answers": answers(svc, words, r["id"])} for r in rows]
 
 
-def answers(svc: Service, words: Words, question_id: str) -> list[dict[str, Any]]:
+def answers(svc: Service, words: Words, question_id: str) -> list[Row]:
     """Return the answers to a question, oldest first."""
     return svc.db.rows(
         words.table("answers"), "question_id=?", question_id, order="answered_at, id"
     )
 
 
-def ask(svc: Service, words: Words, business_id: str, text: str, prefix: str) -> dict[str, Any]:
+def ask(svc: Service, words: Words, business_id: str, text: str, prefix: str) -> Row:
     """Ask a question about a place and return its row; a repeated question is refused."""
     place = find_place(svc, words, business_id)
     text = written(svc, text, "question_text")
@@ -180,7 +181,7 @@ def ask(svc: Service, words: Words, business_id: str, text: str, prefix: str) ->
     return svc.db.insert(words.table("questions"), row)
 
 
-def reply(svc: Service, words: Words, question_id: str, text: str, prefix: str) -> dict[str, Any]:
+def reply(svc: Service, words: Words, question_id: str, text: str, prefix: str) -> Row:
     """Answer a question, at most once, and return the answer's row with `business_id`."""
     question = svc.db.get(words.table("questions"), question_id)
     if question is None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from servers.kit.service import Service
+from servers.kit.types import Row
 from servers.reviews._rules import Words, find_place, me, written
 
 
@@ -56,7 +57,7 @@ def spread(svc: Service, words: Words, business_id: str) -> Spread:
 # -- reading ----------------------------------------------------------------------------------
 def reviews_of(
     svc: Service, words: Words, business_id: str, sort_by: str, text: str | None, where: str
-) -> list[dict[str, Any]]:
+) -> list[Row]:
     """Return a place's reviews for which `where` (SQL) holds.
 
     `sort_by` is newest, oldest, highest, lowest or most_helpful. With `text`, only reviews with all
@@ -81,12 +82,12 @@ def reviews_of(
     return sorted(rows, key=keys[sort_by]) if sort_by in keys else rows
 
 
-def own_reviews(svc: Service, words: Words) -> list[dict[str, Any]]:
+def own_reviews(svc: Service, words: Words) -> list[Row]:
     """Return the user's own reviews, newest first."""
     return svc.db.rows(words.table("reviews"), "mine=1", order="written_at DESC, id")
 
 
-def find_review(svc: Service, words: Words, review_id: str) -> dict[str, Any]:
+def find_review(svc: Service, words: Words, review_id: str) -> Row:
     """Return a review. Fails if there is none."""
     row = svc.db.get(words.table("reviews"), review_id)
     if row is None:
@@ -121,7 +122,7 @@ def write_review(
     body: str,
     photos: list[str] | None,
     **more: Any,
-) -> dict[str, Any]:
+) -> Row:
     """Write the user's one review of a place and return its row; `more` are further columns."""
     place = find_place(svc, words, business_id)
     text = written(svc, body, "text")
@@ -189,7 +190,7 @@ def erase(svc: Service, words: Words, review_id: str) -> dict[str, Any]:
 
 
 # -- votes ------------------------------------------------------------------------------------
-def votes(svc: Service, words: Words, row: dict[str, Any]) -> int:
+def votes(svc: Service, words: Words, row: Row) -> int:
     """Return how many people found a review useful, the user included."""
     sql = f"SELECT count(*) FROM {words.table('votes')} WHERE review_id=?"
     return row["votes"] + svc.db.sql(sql, row["id"])[0][0]

@@ -15,6 +15,7 @@ from pydantic import Field
 
 from servers.kit.service import Service
 from servers.kit.store import Table
+from servers.kit.types import Row
 from servers.kit.values import iso, parse_time
 from servers.kit.zones import local
 
@@ -139,7 +140,7 @@ class Words:
         return f"{self.tables}_{name}"
 
 
-def me(svc: Service, words: Words) -> dict[str, Any]:
+def me(svc: Service, words: Words) -> Row:
     """Return the signed-in account; `shown` is the name under its reviews."""
     return svc.db.rows(words.table("account"))[0]
 
@@ -157,7 +158,7 @@ def written(svc: Service, text: str, name: str) -> str:
 
 
 # -- places -----------------------------------------------------------------------------------
-def find_place(svc: Service, words: Words, business_id: str) -> dict[str, Any]:
+def find_place(svc: Service, words: Words, business_id: str) -> Row:
     """Return a listing. Fails if there is none."""
     row = svc.db.get(words.table("places"), business_id)
     if row is None:
@@ -170,13 +171,13 @@ def find_place(svc: Service, words: Words, business_id: str) -> dict[str, Any]:
     return row
 
 
-def town(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+def town(svc: Service, row: Row) -> dict[str, Any]:
     """Return the town of a listing or account."""
     return svc.db.get("reviews_cities", row["city_id"]) or {}
 
 
 # -- opening ----------------------------------------------------------------------------------
-def state(row: dict[str, Any], now: str) -> str:
+def state(row: Row, now: str) -> str:
     """Return open, closed (for good), or paused (until `reopens_at`)."""
     if row["closed_at"] is None or now < row["closed_at"]:
         return "open"
@@ -192,7 +193,7 @@ class _Span(NamedTuple):
     closes: datetime
 
 
-def _span(row: dict[str, Any], day: datetime) -> _Span | None:
+def _span(row: Row, day: datetime) -> _Span | None:
     """Return the opening hours that begin on a local day, if there are any."""
     text = row["hours"][day.weekday()]
     start = day.replace(hour=0, minute=0, second=0, microsecond=0)
@@ -206,7 +207,7 @@ def _span(row: dict[str, Any], day: datetime) -> _Span | None:
     return _Span(opens, closes)
 
 
-def is_open(svc: Service, row: dict[str, Any], moment: int) -> bool | None:
+def is_open(svc: Service, row: Row, moment: int) -> bool | None:
     """Return whether a place is open at a moment by its listing, or None if it lists no hours."""
     if state(row, iso(moment)) != "open":
         return False

@@ -9,6 +9,7 @@ from typing import Any
 from servers.kit.errors import did_you_mean
 from servers.kit.geo import miles
 from servers.kit.service import Service
+from servers.kit.types import Row
 from servers.reviews._reviews import NO_STARS, Stars, stars_by_place
 from servers.reviews._rules import Words, find_place, is_open, state
 
@@ -39,7 +40,7 @@ class _Area:
     town_ids: list[str] | None = None
     zip: str | None = None
 
-    def holds(self, row: dict[str, Any]) -> bool:
+    def holds(self, row: Row) -> bool:
         if self.town_ids is not None and row["city_id"] not in self.town_ids:
             return False
         return self.zip is None or row["zip"] == self.zip
@@ -129,7 +130,7 @@ def _area(svc: Service, location: str | None) -> _Area:
     return _Area(town_ids=towns(svc, location))
 
 
-def _by_words(svc: Service, words: Words, wish: Wish) -> list[dict[str, Any]]:
+def _by_words(svc: Service, words: Words, wish: Wish) -> list[Row]:
     """Return the listings that match the words of a wish and its category."""
     table = words.table("places")
     if wish.category is not None:
@@ -144,7 +145,7 @@ def _by_words(svc: Service, words: Words, wish: Wish) -> list[dict[str, Any]]:
     return svc.db.rows(table, order="id")
 
 
-def _fits(svc: Service, wish: Wish, row: dict[str, Any], stars: Stars, away: float | None) -> bool:
+def _fits(svc: Service, wish: Wish, row: Row, stars: Stars, away: float | None) -> bool:
     """Return whether a listing meets a wish, apart from its words and area."""
     if wish.price is not None and row["price"] != wish.price:
         return False

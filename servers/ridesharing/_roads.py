@@ -20,6 +20,7 @@ from servers.kit.geo import miles
 from servers.kit.noise import share, smooth
 from servers.kit.service import Service
 from servers.kit.store import Table
+from servers.kit.types import Json, Row
 from servers.kit.values import round_cents
 from servers.kit.zones import local
 
@@ -131,14 +132,14 @@ def name_of(svc: Service, lat: float, lng: float) -> Spot:
     return Spot(address, lat, lng)
 
 
-def label(place: dict[str, Any]) -> str:
+def label(place: Row) -> str:
     """Return a place's name and address in one line."""
     if place["address"].startswith(place["name"]):
         return place["address"]
     return f"{place['name']}, {place['address']}"
 
 
-def resolve(svc: Service, saved: Sequence[dict[str, Any]], text: str, finder: str) -> Spot:
+def resolve(svc: Service, saved: Sequence[Row], text: str, finder: str) -> Spot:
     """Return the one place that a text refers to; refuse if no place or several places match.
 
     The text is the label of a saved place, a place_id, a name, an address or `lat, lng`.
@@ -163,32 +164,32 @@ def resolve(svc: Service, saved: Sequence[dict[str, Any]], text: str, finder: st
     svc.fail("AMBIGUOUS_ADDRESS", message, hint, address=text, candidates=candidates)
 
 
-def _names(place: dict[str, Any]) -> tuple[str, ...]:
+def _names(place: Row) -> tuple[str, ...]:
     """Return every text that refers to exactly this place: its id, and its names in lower case."""
     name = place["name"].casefold()
     address = place["address"].casefold()
     return place["id"], name, address, label(place).casefold()
 
 
-def places(svc: Service, query: str) -> list[dict[str, Any]]:
+def places(svc: Service, query: str) -> list[Row]:
     """Return known places that match all words, best match first; all places for an empty query."""
     if query.strip():
         return svc.db.search("ridesharing_places", query)
     return svc.db.rows("ridesharing_places", order="rowid")
 
 
-def place_json(row: dict[str, Any]) -> dict[str, Any]:
+def place_json(row: Row) -> Json:
     """Return a place as the agent sees it."""
     return {"place_id": row["id"]} | {k: row[k] for k in ("name", "kind", "address", "lat", "lng")}
 
 
 # -- routes and prices -----------------------------------------------------------------------------
-def zone(city: dict[str, Any]) -> ZoneInfo:
+def zone(city: Row) -> ZoneInfo:
     """Return a city's time zone."""
     return ZoneInfo(city["timezone"])
 
 
-def rush(city: dict[str, Any], at: int) -> float:
+def rush(city: Row, at: int) -> float:
     """Return how busy the streets are, 0 to 1, from the local hour and day of the week."""
     moment = local(at, zone(city))
     hour = moment.hour + moment.minute / 60
@@ -199,7 +200,7 @@ def rush(city: dict[str, Any], at: int) -> float:
     return max(0.0, *(high * (1 - abs(hour - top) / wide) for top, wide, high in peaks))
 
 
-def route(city: dict[str, Any], points: Sequence[Spot], at: int) -> Route:
+def route(city: Row, points: Sequence[Spot], at: int) -> Route:
     """Return the way through all points in the traffic of a moment's slot.
 
     Each stop takes two minutes.
@@ -237,7 +238,7 @@ def reachable(svc: Service, points: Sequence[Spot]) -> None:
         svc.fail("DISTANCE_EXCEEDED", message, hint, distance_miles=total)
 
 
-def busy(provider: str, city: dict[str, Any], at: int) -> int:
+def busy(provider: str, city: Row, at: int) -> int:
     """Return the per cent that demand adds to a fare, in steps of 5.
 
     Demand changes every quarter of an hour. In the first five minutes of one, the lower of the old
@@ -250,7 +251,7 @@ def busy(provider: str, city: dict[str, Any], at: int) -> int:
     )
 
 
-def _demand(provider: str, city: dict[str, Any], quarter: int) -> int:
+def _demand(provider: str, city: Row, quarter: int) -> int:
     at = quarter * DEMAND_SPAN
     key = f"demand {provider} {city['name']} {city['state']}"
     wave = smooth(key, at, 3 * DEMAND_SPAN)[0]
@@ -258,12 +259,12 @@ def _demand(provider: str, city: dict[str, Any], quarter: int) -> int:
     return min(150, max(0, steps * 5))
 
 
-def market(city: dict[str, Any]) -> Decimal:
+def market(city: Row) -> Decimal:
     """Return a city's price level, where 1 is usual."""
     return Decimal(city["market"]) / 100
 
 
-def fare(mode: Mode, city: dict[str, Any], way: Route, percent: int) -> int:
+def fare(mode: Mode, city: Row, way: Route, percent: int) -> int:
     """Return the fare in cents; demand raises everything but the booking fee."""
     rates = mode.base + mode.per_mile * Decimal(str(way.miles)) + mode.per_minute * way.minutes
     usual = max(Decimal(mode.minimum), rates) * market(city)
@@ -271,13 +272,13 @@ def fare(mode: Mode, city: dict[str, Any], way: Route, percent: int) -> int:
     return round_cents(usual * way.rate * (100 + percent) / 10_000) + mode.booking
 
 
-def wait(provider: str, mode: Mode, city: dict[str, Any], at: int) -> int:
+def wait(provider: str, mode: Mode, city: Row, at: int) -> int:
     """Return the minutes until a driver could be there."""
     luck = share("wait", provider, mode.id, city["name"], city["state"], at // SLOT)
     return 2 + mode.wait + int(7 * luck)
 
 
-def near(provider: str, mode: Mode, city: dict[str, Any], at: int) -> bool:
+def near(provider: str, mode: Mode, city: Row, at: int) -> bool:
     """Return whether a driver for this mode is nearby in this quarter of an hour."""
     luck = share("near", provider, mode.id, city["name"], city["state"], at // DEMAND_SPAN)
     return luck < mode.near

@@ -10,6 +10,7 @@ from pydantic import AfterValidator, Field
 from servers.kit.fields import card_expired
 from servers.kit.service import Service
 from servers.kit.store import Table
+from servers.kit.types import Json, Row
 from servers.kit.values import dollars
 from servers.ridesharing import _roads as roads
 from servers.ridesharing._roads import Mode, Spot
@@ -68,12 +69,12 @@ class Words:
 
 
 # -- the account -----------------------------------------------------------------------------------
-def profile(svc: Service, words: Words) -> dict[str, Any]:
+def profile(svc: Service, words: Words) -> Row:
     """Return the signed-in rider's row."""
     return svc.db.rows(f"{words.name}_profile")[0]
 
 
-def saved(svc: Service, words: Words) -> list[dict[str, Any]]:
+def saved(svc: Service, words: Words) -> list[Row]:
     """Return the rows of saved places, in the order they were saved."""
     return svc.db.rows(f"{words.name}_saved_places", order="saved_at, rowid")
 
@@ -83,7 +84,7 @@ def spot(svc: Service, words: Words, text: str) -> Spot:
     return roads.resolve(svc, saved(svc, words), text, words.find)
 
 
-def wallet(svc: Service, words: Words) -> list[dict[str, Any]]:
+def wallet(svc: Service, words: Words) -> list[Row]:
     """Return payment methods, the default one first."""
     return svc.db.rows(f"{words.name}_wallet", order="is_default DESC, added_at, rowid")
 
@@ -106,7 +107,7 @@ def payer(svc: Service, words: Words, card_id: str | None) -> dict[str, Any]:
     return chosen
 
 
-def card_json(svc: Service, card: dict[str, Any]) -> dict[str, Any]:
+def card_json(svc: Service, card: Row) -> Json:
     """Return a payment method as the agent sees it."""
     return {
         "payment_method_id": card["id"],
@@ -119,14 +120,14 @@ def card_json(svc: Service, card: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def card_ref(svc: Service, words: Words, card_id: str) -> dict[str, Any]:
+def card_ref(svc: Service, words: Words, card_id: str) -> Json:
     """Return `{payment_method_id, name, last4}` of the payment method of a ride."""
     card = svc.db.get(f"{words.name}_wallet", card_id) or {}
     return {"payment_method_id": card_id, "name": card["name"], "last4": card["last4"]}
 
 
 # -- promotions ------------------------------------------------------------------------------------
-def used_by(svc: Service, words: Words, offer_id: str) -> dict[str, Any] | None:
+def used_by(svc: Service, words: Words, offer_id: str) -> Row | None:
     """Return the ride that used an offer, unless that ride was cancelled."""
     rows = svc.db.rows(
         f"{words.name}_rides", "offer_id=? AND cancelled_at IS NULL", offer_id, limit=1
@@ -134,7 +135,7 @@ def used_by(svc: Service, words: Words, offer_id: str) -> dict[str, Any] | None:
     return rows[0] if rows else None
 
 
-def offer_state(svc: Service, words: Words, offer: dict[str, Any]) -> str:
+def offer_state(svc: Service, words: Words, offer: Row) -> str:
     """Return used, expired, upcoming, ineligible, applied or available.
 
     An offer for first rides is ineligible once the rider has taken that many.
@@ -150,7 +151,7 @@ def offer_state(svc: Service, words: Words, offer: dict[str, Any]) -> str:
     return "applied" if offer["applied_at"] else "available"
 
 
-def taken(svc: Service, words: Words, offer: dict[str, Any]) -> int:
+def taken(svc: Service, words: Words, offer: Row) -> int:
     """Return how many completed rides count towards the limit of an offer for first rides."""
     rides = svc.db.rows(f"{words.name}_rides", "cancelled_at IS NULL AND ends_at<=?", svc.time)
     if not offer["modes"]:
@@ -192,12 +193,12 @@ def applied(svc: Service, words: Words) -> dict[str, Any] | None:
     return next((r for r in rows if offer_state(svc, words, r) == "applied"), None)
 
 
-def fits(offer: dict[str, Any], mode: Mode, fare: int) -> bool:
+def fits(offer: Row, mode: Mode, fare: int) -> bool:
     """Return whether an offer can be used for a ride of this mode and fare."""
     return fare >= offer["minimum"] and (not offer["modes"] or mode.id in offer["modes"])
 
 
-def off(offer: dict[str, Any] | None, fare: int) -> int:
+def off(offer: Row | None, fare: int) -> int:
     """Return the cents that an offer takes off a fare."""
     if offer is None:
         return 0
@@ -209,7 +210,7 @@ def off(offer: dict[str, Any] | None, fare: int) -> int:
     return min(fare, cut)
 
 
-def terms(offer: dict[str, Any]) -> dict[str, Any]:
+def terms(offer: Row) -> Json:
     """Return the terms of an offer, in dollars and per cent."""
     return {
         "percent_off": offer["percent"],

@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple
 from servers.kit.noise import share
 from servers.kit.service import Service
 from servers.kit.store import Table
+from servers.kit.types import Json, Row
 from servers.kit.values import iso, parse_time
 from servers.ridesharing import _roads as roads
 from servers.ridesharing._roads import Mode, Spot
@@ -77,7 +78,7 @@ def timetable(
     }
 
 
-def phase(row: dict[str, Any], now: str) -> Phase:
+def phase(row: Row, now: str) -> Phase:
     """Return the phase that a ride, or a courier's drive, is in."""
     if row["cancelled_at"] is not None:
         return "cancelled"
@@ -90,7 +91,7 @@ def phase(row: dict[str, Any], now: str) -> Phase:
     return "riding" if now < row["ends_at"] else "done"
 
 
-def has_driver(row: dict[str, Any], now: str) -> bool:
+def has_driver(row: Row, now: str) -> bool:
     """Return whether a driver accepted the ride, even if it was cancelled later."""
     return row["matched_at"] <= (row["cancelled_at"] or now)
 
@@ -100,7 +101,7 @@ def minutes(seconds: int) -> int:
     return max(0, -(-seconds // MINUTE))
 
 
-def minutes_to(svc: Service, row: dict[str, Any]) -> int:
+def minutes_to(svc: Service, row: Row) -> int:
     """Return the minutes to the pickup.
 
     Before the match, these are the promised minutes; after it, those until the driver arrives.
@@ -110,7 +111,7 @@ def minutes_to(svc: Service, row: dict[str, Any]) -> int:
     return minutes(parse_time(row["arrives_at"]) - svc.now)
 
 
-def late(svc: Service, row: dict[str, Any]) -> bool:
+def late(svc: Service, row: Row) -> bool:
     """Return whether a ride's driver is more than five minutes late."""
     if row["scheduled_for"]:
         promised = parse_time(row["scheduled_for"])
@@ -120,7 +121,7 @@ def late(svc: Service, row: dict[str, Any]) -> bool:
 
 
 # -- rides and their ends --------------------------------------------------------------------------
-def find_ride(svc: Service, words: Words, ride_id: str) -> dict[str, Any]:
+def find_ride(svc: Service, words: Words, ride_id: str) -> Row:
     """Return a ride, or refuse."""
     row = svc.db.get(f"{words.name}_rides", ride_id)
     if row is None:
@@ -167,14 +168,14 @@ def scheduled_moment(svc: Service, words: Words, moment: str) -> int:
     return at
 
 
-def spots(row: dict[str, Any]) -> tuple[Spot, Spot]:
+def spots(row: Row) -> tuple[Spot, Spot]:
     """Return the start and the end of a ride."""
     start = Spot(row["pickup"], row["pickup_lat"], row["pickup_lng"])
     end = Spot(row["dropoff"], row["dropoff_lat"], row["dropoff_lng"])
     return start, end
 
 
-def ends(a: Spot, b: Spot) -> dict[str, Any]:
+def ends(a: Spot, b: Spot) -> Json:
     """Return the columns for the start and the end of a ride."""
     start = {"pickup": a.address, "pickup_lat": a.lat, "pickup_lng": a.lng}
     return start | {"dropoff": b.address, "dropoff_lat": b.lat, "dropoff_lng": b.lng}
@@ -186,7 +187,7 @@ def driver_for(
     words: Words,
     key: str,
     mode: Mode,
-    city: dict[str, Any],
+    city: Row,
     without: Collection[str] = (),
 ) -> dict[str, Any] | None:
     """Return a driver of the city whose car fits the mode, or None if there is none.
@@ -200,7 +201,7 @@ def driver_for(
     return drivers[int(share("driver", key) * len(drivers))] if drivers else None
 
 
-def on_shift(driver: dict[str, Any], now: int) -> bool:
+def on_shift(driver: Row, now: int) -> bool:
     """Return whether a driver who is not driving the user is working this hour."""
     return share("shift", driver["id"], now // 3600) < 0.4
 
@@ -211,7 +212,7 @@ def occupied(svc: Service, words: Words) -> set[str]:
 
 
 # -- cancelling ------------------------------------------------------------------------------------
-def cancellable(svc: Service, words: Words, row: dict[str, Any]) -> None:
+def cancellable(svc: Service, words: Words, row: Row) -> None:
     """Refuse to cancel a ride that has begun or is over."""
     reasons = {"riding": "has begun", "done": "is over", "cancelled": "was already canceled"}
     reason = reasons.get(phase(row, svc.time))
@@ -220,7 +221,7 @@ def cancellable(svc: Service, words: Words, row: dict[str, Any]) -> None:
         svc.fail("RIDE_NOT_CANCELLABLE", f"Ride {row['id']} {reason}.", hint, ride_id=row["id"])
 
 
-def cancel_fee(svc: Service, row: dict[str, Any], fee: int) -> int:
+def cancel_fee(svc: Service, row: Row, fee: int) -> int:
     """Return the cents that cancelling costs now: `fee`, or nothing while it is free.
 
     It is free before the match, within two minutes of it, and when the driver is late.
@@ -246,7 +247,7 @@ class Receipt(NamedTuple):
         return self.fare - self.discount + self.cancel_fee + self.adjusted + self.tip
 
 
-def charged(svc: Service, words: Words, row: dict[str, Any]) -> Receipt:
+def charged(svc: Service, words: Words, row: Row) -> Receipt:
     """Return the receipt of a ride as of now."""
     cancelled = bool(row["cancelled_at"])
     return Receipt(
@@ -258,14 +259,14 @@ def charged(svc: Service, words: Words, row: dict[str, Any]) -> Receipt:
     )
 
 
-def discount(svc: Service, words: Words, row: dict[str, Any]) -> int:
+def discount(svc: Service, words: Words, row: Row) -> int:
     """Return the cents that the offer of a ride takes off its fare."""
     if not row["offer_id"]:
         return 0
     return off(svc.db.get(f"{words.name}_offers", row["offer_id"]), row["fare"])
 
 
-def adjustments(svc: Service, words: Words, ride_id: str) -> list[dict[str, Any]]:
+def adjustments(svc: Service, words: Words, ride_id: str) -> list[Row]:
     """Return later corrections of a receipt, oldest first; negative amounts are refunds."""
     return svc.db.rows(
         f"{words.name}_adjustments", "ride_id=? AND at<=?", ride_id, svc.time, order="at, rowid"

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from servers.kit.service import Service
+from servers.kit.types import Json, Row
 from servers.shopping import _catalogue as catalogue
 from servers.shopping import _stores as stores
 from servers.shopping._rules import Shop
@@ -51,16 +52,14 @@ def store_for(
     return store
 
 
-def left(svc: Service, shop: Shop, row: dict[str, Any], store: dict[str, Any] | None) -> int:
+def left(svc: Service, shop: Shop, row: Row, store: Row | None) -> int:
     """Return how many units are available, from the warehouse or from a store."""
     if store is None:
         return catalogue.online_stock(svc, shop, row)
     return stores.shelf(svc, shop, row, store)["quantity"]
 
 
-def require_stock(
-    svc: Service, shop: Shop, row: dict[str, Any], store: dict[str, Any] | None, quantity: int
-) -> None:
+def require_stock(svc: Service, shop: Shop, row: Row, store: Row | None, quantity: int) -> None:
     """Refuse a quantity above what is available or what one order may hold."""
     available = left(svc, shop, row, store)
     if available < quantity:
@@ -93,7 +92,7 @@ def same_line(
     product_id: str,
     fulfillment: str,
     store_id: str | None,
-    own: dict[str, Any] | None = None,
+    own: Row | None = None,
 ) -> dict[str, Any] | None:
     """Return the line of a product with this fulfilment and store, or None.
 
@@ -118,7 +117,7 @@ def together(
     return sum(line["quantity"] for line in rows if line["id"] != apart_from)
 
 
-def find_line(svc: Service, shop: Shop, line_id: str) -> dict[str, Any]:
+def find_line(svc: Service, shop: Shop, line_id: str) -> Row:
     """Return a line, or refuse."""
     row = svc.db.get(shop.lines, line_id)
     if row is None:
@@ -138,7 +137,7 @@ def put(
     product_id: str,
     quantity: int,
     fulfillment: str,
-    store: dict[str, Any] | None,
+    store: Row | None,
     **own: Any,
 ) -> None:
     """Add a product to the basket, or to its line if it already has one.
@@ -198,9 +197,7 @@ def change(
     svc.db.update(shop.lines, line_id, quantity=quantity, fulfillment=how, store_id=where)
 
 
-def gather(
-    svc: Service, shop: Shop, fulfillment: str, store: dict[str, Any] | None
-) -> list[dict[str, Any]]:
+def gather(svc: Service, shop: Shop, fulfillment: str, store: Row | None) -> list[dict[str, Any]]:
     """Give every line the same fulfilment and store, merging lines of one product.
 
     Returns warnings about products that are not available that way in the quantity wanted.
@@ -237,7 +234,7 @@ def gather(
 
 def lines(
     svc: Service, shop: Shop, price: Callable[[dict[str, Any], dict[str, Any] | None], int]
-) -> list[dict[str, Any]]:
+) -> list[Row]:
     """Return the lines with everything that pricing and coupon codes need.
 
     To its columns each line adds its product's `row`, its `store`, its `unit` price, the units
@@ -263,7 +260,7 @@ def lines(
     return basket
 
 
-def line_json(line: dict[str, Any]) -> dict[str, Any]:
+def line_json(line: Row) -> Json:
     """Return the part of a line's JSON that all shops share."""
     return {
         "line_item_id": line["id"],
@@ -278,9 +275,7 @@ def line_json(line: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def require_one_way(
-    svc: Service, shop: Shop, basket: list[dict[str, Any]], empty: str, tool: str
-) -> None:
+def require_one_way(svc: Service, shop: Shop, basket: list[Row], empty: str, tool: str) -> None:
     """Refuse an empty basket, lines that differ in fulfilment or store, and short stock.
 
     `empty` is the shop's code for an empty basket; `tool` is the one that gives all lines the same
@@ -306,7 +301,7 @@ def require_one_way(
         )
 
 
-def require_reach(svc: Service, shop: Shop, store: dict[str, Any], address: dict[str, Any]) -> None:
+def require_reach(svc: Service, shop: Shop, store: Row, address: dict[str, Any]) -> None:
     """Refuse a delivery from a store to an address in another city."""
     if (address["city"].casefold(), address["state"]) != (store["city"].casefold(), store["state"]):
         message = f"{store['name']} does not deliver to {address['city']}, {address['state']}."

@@ -12,6 +12,7 @@ from typing import Any
 from servers.kit.noise import share
 from servers.kit.service import Service
 from servers.kit.store import Table
+from servers.kit.types import Json, Row
 from servers.kit.values import iso
 from servers.shopping._rules import DAY, HOUR, Shop, percent
 
@@ -47,7 +48,7 @@ def week_start(week: int) -> int:
     return week * WEEK + MONDAY
 
 
-def offer_price(offer: dict[str, Any], at: int) -> int:
+def offer_price(offer: Row, at: int) -> int:
     """Return the price that a marketplace seller asks at a moment.
 
     `swing` is the percentage by which the price moves.
@@ -62,18 +63,18 @@ def offer_price(offer: dict[str, Any], at: int) -> int:
     return max(moved // 10 * 10 + 9, 99)
 
 
-def on_special(row: dict[str, Any], at: int) -> bool:
+def on_special(row: Row, at: int) -> bool:
     """Whether a listing's special price applies at a moment."""
     return row["special"] is not None and row["special_from"] <= iso(at) < row["special_until"]
 
 
-def listing_price(row: dict[str, Any], at: int) -> int:
+def listing_price(row: Row, at: int) -> int:
     """Return what a listing costs online at a moment."""
     return row["special"] if on_special(row, at) else row["price"]
 
 
 # -- products --------------------------------------------------------------------------------------
-def find_product(svc: Service, shop: Shop, product_id: str) -> dict[str, Any]:
+def find_product(svc: Service, shop: Shop, product_id: str) -> Row:
     """Return a product's row, whether it is still sold or not, or refuse."""
     row = svc.db.get(f"{shop.tables}_products", product_id)
     if row is None:
@@ -101,12 +102,12 @@ def on_sale(svc: Service, shop: Shop, product_id: str) -> dict[str, Any]:
     return row
 
 
-def discontinued(svc: Service, row: dict[str, Any]) -> bool:
+def discontinued(svc: Service, row: Row) -> bool:
     """Whether a product is no longer sold."""
     return row["discontinued_at"] is not None and row["discontinued_at"] <= svc.time
 
 
-def item_of(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+def item_of(svc: Service, row: Row) -> Row:
     """Return the item behind a product, with its brand, category, department and features."""
     item = svc.db.get("shopping_items", row["item_id"])
     assert item is not None
@@ -157,9 +158,7 @@ def check_range(svc: Service, low: int | None, high: int | None) -> None:
         )
 
 
-def in_order(
-    products: list[dict[str, Any]], sort_by: str | None, price: str
-) -> list[dict[str, Any]]:
+def in_order(products: list[Row], sort_by: str | None, price: str) -> list[dict[str, Any]]:
     """Return products (JSON) sorted by relevance, price_low, price_high, rating or name.
 
     `price` is the key of the price to sort by. Relevance is the order in which they come in.
@@ -194,7 +193,7 @@ def units_ordered(
     return svc.db.sql(query, product_id, since, *params)[0][0]
 
 
-def in_warehouse(svc: Service, row: dict[str, Any], ordered: int) -> int:
+def in_warehouse(svc: Service, row: Row, ordered: int) -> int:
     """Return how many units are left to ship, given how many were ordered."""
     stock = row["stock"]
     if row["restock_on"] is not None and row["restock_on"] <= svc.time[:10]:
@@ -202,14 +201,14 @@ def in_warehouse(svc: Service, row: dict[str, Any], ordered: int) -> int:
     return max(stock - ordered, 0)
 
 
-def online_stock(svc: Service, shop: Shop, row: dict[str, Any]) -> int:
+def online_stock(svc: Service, shop: Shop, row: Row) -> int:
     """Return how many units of a listing can be shipped now."""
     if discontinued(svc, row):
         return 0
     return in_warehouse(svc, row, units_ordered(svc, shop, row["id"], row["counted_at"]))
 
 
-def siblings(svc: Service, shop: Shop, row: dict[str, Any]) -> list[dict[str, Any]]:
+def siblings(svc: Service, shop: Shop, row: Row) -> list[Row]:
     """Return the listings of all colours and sizes of a product, the family's first one first."""
     return svc.db.rows(f"{shop.tables}_products", "family=?", row["family"], order="id<>family, id")
 
@@ -223,7 +222,7 @@ def written(svc: Service, shop: Shop) -> dict[str, tuple[int, int]]:
     return {subject: (count, total) for subject, count, total in rows}
 
 
-def rating_json(stars: Iterable[int], reviewed: tuple[int, int]) -> dict[str, Any]:
+def rating_json(stars: Iterable[int], reviewed: tuple[int, int]) -> Json:
     """Return the average rating and the counts of reviews and ratings.
 
     `stars` are the counts of ratings without text, from one star to five; `reviewed` is (count, sum
@@ -242,7 +241,7 @@ def rating_json(stars: Iterable[int], reviewed: tuple[int, int]) -> dict[str, An
 
 def reviews(
     svc: Service, shop: Shop, subject: str, minimum: int, maximum: int, verified_only: bool
-) -> list[dict[str, Any]]:
+) -> list[Row]:
     """Return a product's reviews with a number of stars within limits, newest first."""
     where = "subject=? AND rating BETWEEN ? AND ? AND verified>=?"
     return svc.db.rows(
@@ -256,7 +255,7 @@ def reviews(
     )
 
 
-def review_json(row: dict[str, Any], product_id: str) -> dict[str, Any]:
+def review_json(row: Row, product_id: str) -> Json:
     """Return a review as JSON."""
     return {
         "review_id": row["id"],
@@ -273,7 +272,7 @@ def review_json(row: dict[str, Any], product_id: str) -> dict[str, Any]:
 
 def add_review(
     svc: Service, shop: Shop, subject: str, rating: int, title: str, body: str, author: str
-) -> dict[str, Any]:
+) -> Row:
     """Write the user's one review of a product and return its row.
 
     It counts as verified if the product was delivered to the user.

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from servers.kit.service import Service
 from servers.kit.store import Table
+from servers.kit.types import Json, Row
 from servers.shopping._rules import Shop, percent, split
 
 # Either `percent` (at most `cap` cents) or `amount`. `items` and `departments` say which products
@@ -30,7 +31,7 @@ WHY = (
 )
 
 
-def find(svc: Service, shop: Shop, code: str) -> dict[str, Any]:
+def find(svc: Service, shop: Shop, code: str) -> Row:
     """Return a code's row, or refuse."""
     row = svc.db.get(f"{shop.tables}_coupons", code.strip().upper())
     if row is None:
@@ -45,9 +46,7 @@ def used(svc: Service, shop: Shop, code: str) -> bool:
     return bool(svc.db.sql(query, code))
 
 
-def worth(
-    svc: Service, shop: Shop, row: dict[str, Any], lines: Sequence[dict[str, Any]]
-) -> tuple[int | None, list[int]]:
+def worth(svc: Service, shop: Shop, row: Row, lines: Sequence[Row]) -> tuple[int | None, list[int]]:
     """Return (why a code does not apply: a place in `WHY`, or None; cents off each line).
 
     A line has `item_id`, `department` and `net`, its cents before this code.
@@ -72,7 +71,7 @@ def worth(
 class Applied(NamedTuple):
     """The coupon code of a cart."""
 
-    row: dict[str, Any] | None
+    row: Row | None
     """The row of the code; None where none is applied."""
     refusal: str | None
     """The error code that says why it does not apply now; None where it does."""
@@ -80,7 +79,7 @@ class Applied(NamedTuple):
     """Cents off each line."""
 
 
-def applied(svc: Service, shop: Shop, code: str | None, lines: Sequence[dict[str, Any]]) -> Applied:
+def applied(svc: Service, shop: Shop, code: str | None, lines: Sequence[Row]) -> Applied:
     """Return what a code takes off a cart's lines; see `worth` for what a line has."""
     row = svc.db.get(f"{shop.tables}_coupons", code) if code else None
     if row is None:
@@ -93,9 +92,7 @@ def _error(shop: Shop, why: int) -> str:
     return "CODE_ALREADY_USED" if why == ALREADY_USED else shop.codes[why]
 
 
-def require(
-    svc: Service, shop: Shop, row: dict[str, Any], lines: Sequence[dict[str, Any]]
-) -> list[int]:
+def require(svc: Service, shop: Shop, row: Row, lines: Sequence[Row]) -> list[int]:
     """Return the cents that a code takes off each line, or refuse in the shop's words."""
     why, shares = worth(svc, shop, row, lines)
     if why is None:
@@ -113,13 +110,13 @@ def require(
     )
 
 
-def _is_for(row: dict[str, Any], line: dict[str, Any]) -> bool:
+def _is_for(row: Row, line: Row) -> bool:
     if not row["items"] and not row["departments"]:
         return True
     return line["item_id"] in row["items"] or line["department"] in row["departments"]
 
 
-def coupon_json(svc: Service, shop: Shop, row: dict[str, Any]) -> dict[str, Any]:
+def coupon_json(svc: Service, shop: Shop, row: Row) -> Json:
     """Return a code as JSON."""
     shown = {
         "description": row["description"],
@@ -140,7 +137,7 @@ def coupon_json(svc: Service, shop: Shop, row: dict[str, Any]) -> dict[str, Any]
     return shown | {"used": used(svc, shop, row["code"])}
 
 
-def public(svc: Service, shop: Shop) -> list[dict[str, Any]]:
+def public(svc: Service, shop: Shop) -> list[Row]:
     """Return the unexpired codes that anyone can use, the first to expire first."""
     return svc.db.rows(
         f"{shop.tables}_coupons", "public=1 AND expires>?", svc.time, order="expires, code"

@@ -17,6 +17,7 @@ from servers.kit.control import make_id
 from servers.kit.noise import share
 from servers.kit.service import Service
 from servers.kit.store import Table
+from servers.kit.types import Json, Row
 from servers.kit.values import iso, parse_time
 from servers.kit.zones import local, local_moment
 from servers.shopping import _rules as rules
@@ -54,7 +55,7 @@ COURIER = ("delivery", "same_day_delivery")
 
 
 # -- status ----------------------------------------------------------------------------------------
-def status(row: dict[str, Any], now: str) -> str:
+def status(row: Row, now: str) -> str:
     """Return the status of an order at a moment (ISO)."""
     if row["canceled_at"] is not None:
         return "canceled"
@@ -75,7 +76,7 @@ def status(row: dict[str, Any], now: str) -> str:
     return "shipped" if now <= row["promised_by"] else "delayed"
 
 
-def done(row: dict[str, Any], now: str) -> str | None:
+def done(row: Row, now: str) -> str | None:
     """Return when an order was delivered or picked up; None before, and if it was canceled."""
     handed = row["done_at"] is not None and row["done_at"] <= now and row["canceled_at"] is None
     return row["done_at"] if handed else None
@@ -90,7 +91,7 @@ class Event(NamedTuple):
     detail: str
 
 
-def events(svc: Service, shop: Shop, row: dict[str, Any]) -> list[dict[str, Any]]:
+def events(svc: Service, shop: Shop, row: Row) -> list[dict[str, Any]]:
     """Return what the carrier or the store has recorded until now, oldest first."""
     end = min(svc.time, row["canceled_at"] or svc.time)
     past = [event for event in _planned(svc, shop, row) if event.at <= end]
@@ -99,7 +100,7 @@ def events(svc: Service, shop: Shop, row: dict[str, Any]) -> list[dict[str, Any]
     return [event._asdict() for event in past]
 
 
-def _planned(svc: Service, shop: Shop, row: dict[str, Any]) -> list[Event]:
+def _planned(svc: Service, shop: Shop, row: Row) -> list[Event]:
     """Return every event of an order's life as fixed when it was placed."""
     home = svc.db.get(f"{shop.tables}_addresses", row["address_id"]) if row["address_id"] else None
     where = f"{home['city']}, {home['state']}" if home else None
@@ -129,7 +130,7 @@ def _planned(svc: Service, shop: Shop, row: dict[str, Any]) -> list[Event]:
     return planned
 
 
-def tracking_number(row: dict[str, Any], now: str) -> str | None:
+def tracking_number(row: Row, now: str) -> str | None:
     """Return the carrier's number of a parcel that has shipped."""
     shipped = row["ships_at"] is not None and row["ships_at"] <= now and row["canceled_at"] is None
     if not shipped:
@@ -180,9 +181,7 @@ def pickup(ready: int) -> dict[str, str]:
 
 
 # -- placing ---------------------------------------------------------------------------------------
-def place(
-    svc: Service, shop: Shop, order: dict[str, Any], lines: Sequence[dict[str, Any]], state: str
-) -> dict[str, Any]:
+def place(svc: Service, shop: Shop, order: Row, lines: Sequence[Row], state: str) -> dict[str, Any]:
     """Charge the payment method for an order, insert it with its items, and return its row.
 
     A line holds the columns of an item (without id, order_id, tax) and `food`; its `discount` is
@@ -208,7 +207,7 @@ def place(
 def charge(
     svc: Service,
     shop: Shop,
-    order: dict[str, Any],
+    order: Row,
     amount: int,
     what: str,
     *,
@@ -227,7 +226,7 @@ def charge(
     svc.db.insert(f"{shop.tables}_charges", {"id": svc.new_id(shop.ids + "c")} | row)
 
 
-def entries(svc: Service, shop: Shop, order_id: str) -> list[dict[str, Any]]:
+def entries(svc: Service, shop: Shop, order_id: str) -> list[Row]:
     """Return the money that has moved for an order until now, oldest first."""
     return svc.db.rows(
         f"{shop.tables}_charges", "order_id=? AND at<=?", order_id, svc.time, order="at, rowid"
@@ -255,7 +254,7 @@ def lower_unclaimed_refund(svc: Service, shop: Shop, order_id: str, amount: int)
 
 
 # -- reading ---------------------------------------------------------------------------------------
-def find_order(svc: Service, shop: Shop, order_id: str) -> dict[str, Any]:
+def find_order(svc: Service, shop: Shop, order_id: str) -> Row:
     """Return an order, or refuse."""
     row = svc.db.get(f"{shop.tables}_orders", order_id)
     if row is None:
@@ -266,7 +265,7 @@ def find_order(svc: Service, shop: Shop, order_id: str) -> dict[str, Any]:
     return row
 
 
-def items(svc: Service, shop: Shop, order_id: str) -> list[dict[str, Any]]:
+def items(svc: Service, shop: Shop, order_id: str) -> list[Row]:
     """Return the items of an order."""
     return svc.db.rows(f"{shop.tables}_order_items", "order_id=?", order_id, order="rowid")
 
@@ -291,7 +290,7 @@ def orders(
     return [r for r in rows if status(r, svc.time) == state]
 
 
-def sums(svc: Service, shop: Shop, row: dict[str, Any]) -> dict[str, int]:
+def sums(svc: Service, shop: Shop, row: Row) -> dict[str, int]:
     """Return an order's sums in cents.
 
     subtotal, discount, shipping, fees, tax and total are as ordered; charged and refunded are the
@@ -315,7 +314,7 @@ def sums(svc: Service, shop: Shop, row: dict[str, Any]) -> dict[str, int]:
     }
 
 
-def entry_json(row: dict[str, Any]) -> dict[str, Any]:
+def entry_json(row: Row) -> Json:
     """Return an entry as JSON."""
     kind = "charge" if row["amount"] > 0 else "refund"
     return {

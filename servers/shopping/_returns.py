@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from servers.kit.service import Service
 from servers.kit.store import Table
+from servers.kit.types import Json, Row
 from servers.kit.values import iso, parse_time
 from servers.shopping import _orders as life
 from servers.shopping._rules import DAY, Shop
@@ -19,7 +18,7 @@ TRAVEL = {"mail": (6 * DAY, 2 * DAY), "store": (DAY, 0), "drive_up": (DAY, 0)}
 """By method: seconds until a return is received, and from then until it is refunded."""
 
 
-def return_days(svc: Service, shop: Shop, product: dict[str, Any]) -> int | None:
+def return_days(svc: Service, shop: Shop, product: Row) -> int | None:
     """Return the number of days in which a product can be returned, or None for never."""
     item = svc.db.get("shopping_items", product["item_id"]) or {}
     if item["final_sale"] or item["food"]:
@@ -27,7 +26,7 @@ def return_days(svc: Service, shop: Shop, product: dict[str, Any]) -> int | None
     return shop.electronics_days if item["department"] == "Electronics" else shop.return_days
 
 
-def return_by(row: dict[str, Any], days: int | None) -> str | None:
+def return_by(row: Row, days: int | None) -> str | None:
     """Return the last moment at which a return can be requested, or None."""
     if days is None or row["done_at"] is None:
         return None
@@ -37,12 +36,12 @@ def return_by(row: dict[str, Any], days: int | None) -> str | None:
 def open_return(
     svc: Service,
     shop: Shop,
-    row: dict[str, Any],
-    item: dict[str, Any],
+    row: Row,
+    item: Row,
     reason: str,
     method: str,
     days: int | None,
-) -> dict[str, Any]:
+) -> Json:
     """Open a return of an order's item and return its row.
 
     Its refund is entered for the day on which it is due.
@@ -67,9 +66,7 @@ def open_return(
     return opened
 
 
-def _require_returnable(
-    svc: Service, shop: Shop, row: dict[str, Any], item: dict[str, Any], days: int | None
-) -> None:
+def _require_returnable(svc: Service, shop: Shop, row: Row, item: Row, days: int | None) -> None:
     state = life.status(row, svc.time)
     if state not in ("delivered", "picked_up"):
         message = f"Order {row['id']} is {state}; only items you have received can be returned."
@@ -114,12 +111,12 @@ def _require_returnable(
         )
 
 
-def item_paid(item: dict[str, Any]) -> int:
+def item_paid(item: Row) -> int:
     """Return what an item cost, less its discount and with its tax."""
     return item["unit_price"] * item["quantity"] - item["discount"] + item["tax"]
 
 
-def left_to_refund(svc: Service, shop: Shop, row: dict[str, Any]) -> int:
+def left_to_refund(svc: Service, shop: Shop, row: Row) -> int:
     """Return the cents paid for an order's products and not refunded, now or later."""
     return life.entered(svc, shop, "order_id", row["id"]) - row["shipping"] - row["fees"]
 
@@ -132,7 +129,7 @@ def item_refunds(svc: Service, shop: Shop, item_id: str) -> int:
     return life.entered(svc, shop, "ref", item_id)
 
 
-def find_return(svc: Service, shop: Shop, return_id: str) -> dict[str, Any]:
+def find_return(svc: Service, shop: Shop, return_id: str) -> Row:
     """Return a return's row, or refuse."""
     row = svc.db.get(f"{shop.tables}_returns", return_id)
     if row is None:
@@ -145,7 +142,7 @@ def find_return(svc: Service, shop: Shop, return_id: str) -> dict[str, Any]:
     return row
 
 
-def return_status(row: dict[str, Any], now: str) -> str:
+def return_status(row: Row, now: str) -> str:
     """Return requested (on its way back), received or refunded."""
     if now < row["received_at"]:
         return "requested"

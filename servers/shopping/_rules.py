@@ -16,6 +16,7 @@ from pydantic import Field
 from servers.kit.fields import card_brand, card_expired
 from servers.kit.service import Service
 from servers.kit.store import Table
+from servers.kit.types import Json, Row
 
 SHARED = {
     # What a product is, whoever sells it; the id is its UPC.
@@ -191,32 +192,32 @@ def tax_shares(state: str, nets: Sequence[tuple[int, bool]]) -> list[int]:
 
 
 # -- who is signed in ------------------------------------------------------------------------------
-def profile(svc: Service, shop: Shop) -> dict[str, Any]:
+def profile(svc: Service, shop: Shop) -> Row:
     """Return the row of the signed-in account."""
     return svc.db.rows(f"{shop.tables}_profile")[0]
 
 
 # -- addresses -------------------------------------------------------------------------------------
-def default_of(rows: Sequence[dict[str, Any]]) -> str | None:
+def default_of(rows: Sequence[Row]) -> str | None:
     """Return the id of the row that was most recently made the default."""
     marked = [r for r in rows if r["default_since"] is not None]
     return max(marked, key=lambda r: r["default_since"])["id"] if marked else None
 
 
-def addresses(svc: Service, shop: Shop) -> list[dict[str, Any]]:
+def addresses(svc: Service, shop: Shop) -> list[Json]:
     """Return the saved addresses as JSON, oldest first."""
     rows = svc.db.rows(f"{shop.tables}_addresses", order="added_at, rowid")
     default = default_of(rows)
     return [address_json(r) | {"is_default": r["id"] == default} for r in rows]
 
 
-def address_json(row: dict[str, Any]) -> dict[str, Any]:
+def address_json(row: Row) -> Json:
     """Return an address as JSON, without `is_default`."""
     columns = ("name", "street", "city", "state", "zip", "country")
     return {"address_id": row["id"]} | {column: row[column] for column in columns}
 
 
-def find_address(svc: Service, shop: Shop, address_id: str | None) -> dict[str, Any]:
+def find_address(svc: Service, shop: Shop, address_id: str | None) -> Row:
     """Return a saved address, or the default one, or refuse."""
     table = f"{shop.tables}_addresses"
     address_id = address_id or default_of(svc.db.rows(table))
@@ -262,7 +263,7 @@ def add_address(
     return next(a for a in addresses(svc, shop) if a["address_id"] == address["id"])
 
 
-def _same_address(one: dict[str, Any], other: dict[str, Any]) -> bool:
+def _same_address(one: Row, other: Row) -> bool:
     columns = ("name", "street", "city", "state", "zip")
     return all(str(one[k]).casefold() == str(other[k]).casefold() for k in columns)
 
@@ -281,14 +282,14 @@ def gift_balance(svc: Service, shop: Shop, gift_card: str) -> int:
     return (card["loaded"] if card else 0) - spent
 
 
-def methods(svc: Service, shop: Shop) -> list[dict[str, Any]]:
+def methods(svc: Service, shop: Shop) -> list[Json]:
     """Return the saved payment methods as JSON, oldest first."""
     rows = svc.db.rows(f"{shop.tables}_methods", order="added_at, rowid")
     default = default_of(rows)
     return [method_json(svc, shop, r) | {"is_default": r["id"] == default} for r in rows]
 
 
-def method_json(svc: Service, shop: Shop, row: dict[str, Any]) -> dict[str, Any]:
+def method_json(svc: Service, shop: Shop, row: Row) -> Json:
     """Return a payment method as JSON, without `is_default`."""
     shown = {
         "payment_method_id": row["id"],
@@ -303,7 +304,7 @@ def method_json(svc: Service, shop: Shop, row: dict[str, Any]) -> dict[str, Any]
     return shown
 
 
-def find_method(svc: Service, shop: Shop, method_id: str | None) -> dict[str, Any]:
+def find_method(svc: Service, shop: Shop, method_id: str | None) -> Row:
     """Return a saved payment method, or the default one, or refuse."""
     table = f"{shop.tables}_methods"
     method_id = method_id or default_of(svc.db.rows(table))
@@ -320,9 +321,7 @@ def find_method(svc: Service, shop: Shop, method_id: str | None) -> dict[str, An
     return row
 
 
-def authorize(
-    svc: Service, shop: Shop, method: dict[str, Any], amount: int, at: str | None = None
-) -> None:
+def authorize(svc: Service, shop: Shop, method: Row, amount: int, at: str | None = None) -> None:
     """Refuse a method that cannot be charged an amount now or at a given moment (ISO).
 
     An order is always paid with a single method.

@@ -13,6 +13,7 @@ from servers.kit.geo import miles
 from servers.kit.noise import share
 from servers.kit.service import Service
 from servers.kit.store import Table
+from servers.kit.types import Json, Row
 from servers.kit.values import iso, parse_time
 from servers.kit.zones import local, local_moment
 from servers.shopping import _catalogue as catalogue
@@ -123,7 +124,7 @@ def _origin(
     return lat, lng
 
 
-def store_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+def store_json(svc: Service, row: Row) -> Json:
     """Return a store as JSON; hours are local."""
     columns = ("name", "street", "city", "state", "zip", "lat", "lng", "phone")
     shown = {"store_id": row["id"]} | {column: row[column] for column in columns}
@@ -143,12 +144,12 @@ def store_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def closed(svc: Service, row: dict[str, Any]) -> bool:
+def closed(svc: Service, row: Row) -> bool:
     """Whether a store has closed permanently."""
     return row["closed_on"] is not None and row["closed_on"] <= svc.time[:10]
 
 
-def find_store(svc: Service, shop: Shop, store_id: str) -> dict[str, Any]:
+def find_store(svc: Service, shop: Shop, store_id: str) -> Row:
     """Return a store, or refuse."""
     row = svc.db.get(f"{shop.tables}_stores", store_id)
     if row is None:
@@ -171,9 +172,7 @@ def open_store(svc: Service, shop: Shop, store_id: str) -> dict[str, Any]:
 
 
 # -- on the shelf ----------------------------------------------------------------------------------
-def shelf(
-    svc: Service, shop: Shop, product: dict[str, Any], store: dict[str, Any]
-) -> dict[str, Any]:
+def shelf(svc: Service, shop: Shop, product: Row, store: Row) -> Json:
     """Return `{quantity, price, aisle, section, department}` of a product in a store.
 
     `price` is None where it is the online price.
@@ -211,7 +210,7 @@ def _weekly_count(drawn: float) -> int:
 
 
 # -- windows ---------------------------------------------------------------------------------------
-def windows(svc: Service, shop: Shop, store: dict[str, Any], kind: Kind) -> list[dict[str, Any]]:
+def windows(svc: Service, shop: Shop, store: Row, kind: Kind) -> list[dict[str, Any]]:
     """Return the windows of today and the next two days that begin in two hours or later.
 
     A window lasts one hour for pickup and two for delivery. Each has `id`, `start` and `end` (epoch
@@ -263,7 +262,7 @@ def _taken(svc: Service, shop: Shop, store_id: str, kind: Kind) -> dict[str, int
     return dict(rows)
 
 
-def window_json(window: dict[str, Any], name: str) -> dict[str, Any]:
+def window_json(window: dict[str, Any], name: str) -> Json:
     """Return a window as JSON, with its id under `name`; times are local to the store."""
     return {
         name: window["id"],
@@ -277,7 +276,7 @@ def window_json(window: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def find_window(
-    svc: Service, shop: Shop, store: dict[str, Any], kind: Kind, window_id: str, tool: str
+    svc: Service, shop: Shop, store: Row, kind: Kind, window_id: str, tool: str
 ) -> dict[str, Any]:
     """Return a window that still takes orders, or refuse."""
     upcoming = windows(svc, shop, store, kind)
@@ -301,7 +300,7 @@ def find_window(
     return window
 
 
-def next_opening(svc: Service, store: dict[str, Any], after: int, hours: int = 0) -> int:
+def next_opening(svc: Service, store: Row, after: int, hours: int = 0) -> int:
     """Return the first moment from `after` on at which a store is open.
 
     The store stays open for at least `hours` from then, unless it only opens at that moment.
@@ -317,7 +316,7 @@ def next_opening(svc: Service, store: dict[str, Any], after: int, hours: int = 0
     return local_moment(day, time(store["opens"]), zone)
 
 
-def slot_json(svc: Service, shop: Shop, row: dict[str, Any]) -> dict[str, Any] | None:
+def slot_json(svc: Service, shop: Shop, row: Row) -> Json | None:
     """Return an order's window in local time, or None if it has none."""
     if row["slot_at"] is None or row["store_id"] is None:
         return None

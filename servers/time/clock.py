@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
 from servers.kit.service import Service, reads
+from servers.kit.types import Json
 from servers.kit.values import iso
 
 
@@ -19,7 +20,7 @@ class Clock(Service):
     domain = "environment"
 
     @reads()
-    def get_time(self) -> dict[str, Any]:
+    def get_time(self) -> Json:
         """Return the current date and time (UTC)."""
         return {"now": self.time}
 
@@ -29,7 +30,7 @@ class Clock(Service):
         seconds: Annotated[
             int, Field(ge=1, le=604_800, description="How long to wait, 1 s to 7 days (604800).")
         ],
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Wait, then return the new date and time.
 
         Use it before retrying something that needs time.

@@ -7,6 +7,7 @@ from datetime import date, time, timedelta
 from typing import Any, Literal
 
 from servers.kit.service import Service
+from servers.kit.types import Row
 from servers.kit.values import parse_time, round_cents
 from servers.kit.zones import local_moment
 from servers.travel import _rules as rules
@@ -26,7 +27,7 @@ def find_booking(
     return row, rules.find_property(svc, words, row["property_id"])
 
 
-def by_status(svc: Service, words: Words, wanted: str | None) -> list[dict[str, Any]]:
+def by_status(svc: Service, words: Words, wanted: str | None) -> list[Row]:
     """Return the bookings with a status (None: with any), latest arrival first."""
     rows = svc.db.rows(f"{words.tables}_bookings", order="check_in DESC, id")
     if wanted is None:
@@ -37,23 +38,23 @@ def by_status(svc: Service, words: Words, wanted: str | None) -> list[dict[str, 
 
 
 # -- money -----------------------------------------------------------------------------------------
-def booked(words: Words, row: dict[str, Any], hotel: dict[str, Any]) -> Cost:
+def booked(words: Words, row: Row, hotel: Row) -> Cost:
     """Return the cost of a booking."""
     return rules.cost(words, hotel, row["nights"], row["rooms"], row["discount"])
 
 
-def charged(words: Words, room: dict[str, Any], row: dict[str, Any], hotel: dict[str, Any]) -> int:
+def charged(words: Words, room: Row, row: Row, hotel: Row) -> int:
     """Return the amount charged to the card for a booking: its total or a deposit, in cents."""
     return round_cents(booked(words, row, hotel).total * room["deposit"] / 100)
 
 
 # -- status ----------------------------------------------------------------------------------------
-def arrival(row: dict[str, Any], hotel: dict[str, Any]) -> int:
+def arrival(row: Row, hotel: Row) -> int:
     """Return the moment from which guests may check in."""
     return _at(hotel, row["check_in"], hotel["opens"])
 
 
-def status(svc: Service, row: dict[str, Any], hotel: dict[str, Any]) -> str:
+def status(svc: Service, row: Row, hotel: Row) -> str:
     """Return confirmed, checked_in, completed, cancelled or no_show, as of now."""
     if row["cancelled_at"] is not None:
         return "cancelled"
@@ -66,7 +67,7 @@ def status(svc: Service, row: dict[str, Any], hotel: dict[str, Any]) -> str:
     return "checked_in" if svc.now < leaves else "completed"
 
 
-def _at(hotel: dict[str, Any], day: str, clock: str) -> int:
+def _at(hotel: Row, day: str, clock: str) -> int:
     """Return the moment of a date and time at a property."""
     return local_moment(date.fromisoformat(day), time.fromisoformat(clock), rules.zone(hotel))
 
@@ -83,7 +84,7 @@ class Policy:
     late: Literal["first_night", "everything"]
 
 
-def policy(room: dict[str, Any]) -> Policy:
+def policy(room: Row) -> Policy:
     """Return the policy of a room type.
 
     Its column says `<days>:first_night`, `<days>:everything` or `none`.
@@ -94,9 +95,7 @@ def policy(room: dict[str, Any]) -> Policy:
     return Policy(int(days), "first_night" if late == "first_night" else "everything")
 
 
-def free_until(
-    words: Words, room: dict[str, Any], check_in: str, hotel: dict[str, Any], created: int
-) -> int | None:
+def free_until(words: Words, room: Row, check_in: str, hotel: Row, created: int) -> int | None:
     """Return the moment until which cancelling a stay is free, or None if it never is.
 
     `created` is the moment when the stay was booked, or would be.
@@ -113,13 +112,13 @@ def free_until(
     return max((end for end in ends if end > created), default=None)
 
 
-def deadline(svc: Service, words: Words, row: dict[str, Any], hotel: dict[str, Any]) -> int | None:
+def deadline(svc: Service, words: Words, row: Row, hotel: Row) -> int | None:
     """Return the moment until which cancelling a booking is free, or None if it never is."""
     room = rules.find_room(svc, words, row["room_type_id"])
     return free_until(words, room, row["check_in"], hotel, parse_time(row["created_at"]))
 
 
-def refund(svc: Service, words: Words, row: dict[str, Any], hotel: dict[str, Any]) -> int:
+def refund(svc: Service, words: Words, row: Row, hotel: Row) -> int:
     """Return the refund in cents for cancelling a booking now, or for its cancellation."""
     at = parse_time(row["cancelled_at"]) if row["cancelled_at"] is not None else svc.now
     room = rules.find_room(svc, words, row["room_type_id"])

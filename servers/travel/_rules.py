@@ -17,6 +17,7 @@ from pydantic import Field
 from servers.kit.errors import did_you_mean
 from servers.kit.service import Service
 from servers.kit.store import Table
+from servers.kit.types import Row
 from servers.kit.values import Date, Dollars, round_cents
 from servers.kit.zones import local_day
 from servers.travel import _stock as stock
@@ -204,7 +205,7 @@ def find_property(svc: Service, words: Words, property_id: str) -> dict[str, Any
     return whole(svc, row)
 
 
-def whole(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+def whole(svc: Service, row: Row) -> dict[str, Any]:
     """Return a provider's property row joined with its hotel and town.
 
     The town adds `city`, `state`, `tax` and `timezone`.
@@ -220,12 +221,12 @@ def whole(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     return house | place | row | {"property_id": row["id"]}
 
 
-def zone(hotel: dict[str, Any]) -> ZoneInfo:
+def zone(hotel: Row) -> ZoneInfo:
     """Return the time zone of a property or town."""
     return ZoneInfo(hotel["timezone"])
 
 
-def find_room(svc: Service, words: Words, room_type_id: str) -> dict[str, Any]:
+def find_room(svc: Service, words: Words, room_type_id: str) -> Row:
     """Return a room type, or refuse."""
     row = svc.db.get(f"{words.tables}_room_types", room_type_id)
     if row is None:
@@ -235,15 +236,13 @@ def find_room(svc: Service, words: Words, room_type_id: str) -> dict[str, Any]:
     return row
 
 
-def room_types(svc: Service, words: Words, property_id: str) -> list[dict[str, Any]]:
+def room_types(svc: Service, words: Words, property_id: str) -> list[Row]:
     """Return a property's room types, cheapest first."""
     return svc.db.rows(f"{words.tables}_room_types", "property_id=?", property_id, order="base, id")
 
 
 # -- dates -----------------------------------------------------------------------------------------
-def check_dates(
-    svc: Service, words: Words, where: dict[str, Any], check_in: str, check_out: str
-) -> None:
+def check_dates(svc: Service, words: Words, where: Row, check_in: str, check_out: str) -> None:
     """Refuse dates that are past at the property, in the wrong order, too long or too far ahead."""
     problem = _date_problem(svc, words, where, check_in, check_out)
     if problem:
@@ -257,7 +256,7 @@ def check_dates(
 
 
 def bookable(
-    svc: Service, words: Words, towns: list[dict[str, Any]], stay: tuple[str, str]
+    svc: Service, words: Words, towns: list[Row], stay: tuple[str, str]
 ) -> list[dict[str, Any]]:
     """Return the towns in which dates can be booked; refuse dates that no town accepts.
 
@@ -270,7 +269,7 @@ def bookable(
 
 
 def _date_problem(
-    svc: Service, words: Words, where: dict[str, Any], check_in: str, check_out: str
+    svc: Service, words: Words, where: Row, check_in: str, check_out: str
 ) -> str | None:
     first = date.fromisoformat(check_in)
     last = date.fromisoformat(check_out)
@@ -291,8 +290,8 @@ def _date_problem(
 def offer(
     svc: Service,
     words: Words,
-    room: dict[str, Any],
-    hotel: dict[str, Any],
+    room: Row,
+    hotel: Row,
     stay: tuple[str, str],
     guests: int,
     rooms: int,
@@ -334,7 +333,7 @@ def offer(
 def offers(
     svc: Service,
     words: Words,
-    hotel: dict[str, Any],
+    hotel: Row,
     stay: tuple[str, str],
     guests: int,
     rooms: int = 1,
@@ -348,15 +347,15 @@ def offers(
 def search(
     svc: Service,
     words: Words,
-    towns: list[dict[str, Any]],
+    towns: list[Row],
     stay: tuple[str, str],
     guests: int,
     *,
     min_rating: float | None,
     max_price: int | None,
     amenities: Sequence[str] | None,
-    keep: Callable[[dict[str, Any]], bool],
-    wanted: Callable[[dict[str, Any], Offer], bool],
+    keep: Callable[[Row], bool],
+    wanted: Callable[[Row, Offer], bool],
 ) -> list[dict[str, Any]]:
     """Return the towns' properties that have a wanted offer, best rated first.
 
@@ -380,15 +379,13 @@ def search(
     return sorted(matches, key=_rank)
 
 
-def _rank(match: dict[str, Any]) -> tuple[Any, ...]:
+def _rank(match: Row) -> tuple[Any, ...]:
     hotel = match["hotel"]
     unavailable = match["offers"][0].problem is not None
     return (unavailable, -hotel["rating"], -hotel["review_count"], hotel["id"])
 
 
-def cost(
-    words: Words, hotel: dict[str, Any], prices: list[int], rooms: int, discount: int = 0
-) -> Cost:
+def cost(words: Words, hotel: Row, prices: list[int], rooms: int, discount: int = 0) -> Cost:
     """Return the cost of nights; the discount is in percent of the rooms and reduces the taxes."""
     lodging = sum(prices) * rooms
     off = round_cents(lodging * discount / 100)

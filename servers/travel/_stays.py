@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from servers.kit.fields import card_expired
 from servers.kit.service import Service
+from servers.kit.types import Json, Row
 from servers.kit.values import dollars, iso
 from servers.travel import _bookings as bookings
 from servers.travel import _rules as rules
@@ -23,7 +24,7 @@ class Guest(NamedTuple):
 class Modified(NamedTuple):
     """A changed booking, its property, and the cents to charge (or refund, if negative)."""
 
-    row: dict[str, Any]
+    row: Row
     hotel: dict[str, Any]
     due: int
 
@@ -31,7 +32,7 @@ class Modified(NamedTuple):
 class Cancelled(NamedTuple):
     """A cancelled booking, the cents refunded, and the cents charged but not refunded."""
 
-    row: dict[str, Any]
+    row: Row
     refund: int
     kept: int
 
@@ -39,17 +40,17 @@ class Cancelled(NamedTuple):
 # -- account and cards -----------------------------------------------------------------------------
 
 
-def account(svc: Service, words: Words) -> dict[str, Any]:
+def account(svc: Service, words: Words) -> Row:
     """Return the signed-in account."""
     return svc.db.rows(f"{words.tables}_account")[0]
 
 
-def cards(svc: Service, words: Words) -> list[dict[str, Any]]:
+def cards(svc: Service, words: Words) -> list[Row]:
     """Return the saved cards, oldest first."""
     return svc.db.rows(f"{words.tables}_cards", order="added_at, id")
 
 
-def card_json(svc: Service, card: dict[str, Any]) -> dict[str, Any]:
+def card_json(svc: Service, card: Row) -> Json:
     """Return a card as agents see it."""
     return {
         "payment_method_id": card["id"],
@@ -218,9 +219,7 @@ def modify(
     return Modified(changed, hotel, due)
 
 
-def _refuse_late_change(
-    svc: Service, words: Words, row: dict[str, Any], hotel: dict[str, Any]
-) -> None:
+def _refuse_late_change(svc: Service, words: Words, row: Row, hotel: Row) -> None:
     """Refuse new dates or rooms once cancellation is no longer free."""
     until = bookings.deadline(svc, words, row, hotel)
     if until is not None and svc.now <= until:

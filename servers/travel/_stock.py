@@ -10,10 +10,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from datetime import date, timedelta
-from typing import Any
 
 from servers.kit.noise import draws
 from servers.kit.service import Service
+from servers.kit.types import Row
 from servers.kit.values import round_cents
 
 HORIZON = 500
@@ -31,7 +31,7 @@ def nights(check_in: str, check_out: str) -> list[date]:
     return [first + timedelta(days=n) for n in range((last - first).days)]
 
 
-def busy(events: Iterable[dict[str, Any]], night: date) -> int:
+def busy(events: Iterable[Row], night: date) -> int:
     """Return how full an event in town makes a night, in percent, or 0 without an event.
 
     Above 100 the town sells out.
@@ -49,9 +49,7 @@ def season(lat: float, night: date) -> float:
     return math.cos(2 * math.pi * (night.timetuple().tm_yday - peak) / 365)
 
 
-def night_price(
-    room: dict[str, Any], hotel: dict[str, Any], fill: int, night: date, today: date
-) -> int:
+def night_price(room: Row, hotel: Row, fill: int, night: date, today: date) -> int:
     """Return the price of a night booked on `today`: whole dollars, in cents."""
     ahead = (night - today).days
     lead = 1.0
@@ -68,7 +66,7 @@ def night_price(
     return round_cents(seasonal * weekend * event * lead * drift / 100) * 100
 
 
-def others(room: dict[str, Any], hotel: dict[str, Any], fill: int, night: date, today: date) -> int:
+def others(room: Row, hotel: Row, fill: int, night: date, today: date) -> int:
     """Return how many units of a pool other guests have booked for a night, as of `today`."""
     day = night.isoformat()
     closed_from = hotel["closed_from"]

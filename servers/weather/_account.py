@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from servers.kit.service import Service
 from servers.kit.store import World
+from servers.kit.types import Row
 from servers.weather._rules import Place
 
 
-def profile(db: World, table: str) -> dict[str, Any]:
+def profile(db: World, table: str) -> Row:
     """Return the account's one row."""
     return db.rows(table, limit=1)[0]
 
@@ -82,6 +82,6 @@ def remove(service: Service, saved: Saved, label: str) -> str:
     return row["label"]
 
 
-def _labelled(db: World, saved: Saved, label: str) -> dict[str, Any] | None:
+def _labelled(db: World, saved: Saved, label: str) -> Row | None:
     rows = db.rows(saved.table, "label=? COLLATE NOCASE", label.strip())
     return rows[0] if rows else None

@@ -15,6 +15,7 @@ from pydantic import Field
 
 from servers.kit.service import Service
 from servers.kit.store import Table, World
+from servers.kit.types import Row
 from servers.weather._sky import sun_elevation
 
 # -- tables -----------------------------------------------------------------------------------
@@ -241,6 +242,6 @@ def check_horizon(service: Service, code: str, what: str, value: int, most: int)
 
 
 # -- alerts -----------------------------------------------------------------------------------
-def alerts(db: World, table: str, city: str, time: str) -> list[dict[str, Any]]:
+def alerts(db: World, table: str, city: str, time: str) -> list[Row]:
     """Return the alerts that are public and not over, by start."""
     return db.rows(table, "city=? AND issued<=? AND ends>?", city, time, time, order="starts, id")

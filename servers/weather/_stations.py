@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from servers.kit.noise import draws
 from servers.kit.store import World
+from servers.kit.types import Json
 from servers.kit.values import iso
 from servers.weather import _derived as d
 from servers.weather._physics import DAY, HOUR, Hour, truth
@@ -145,7 +146,7 @@ def observe(db: World, place: Place, now: int, hours_ago: int = 0) -> Hour:
 
 def reading(
     place: Place, hour: Hour, to: Units, words: Mapping[str, str], direction: str | int
-) -> dict[str, Any]:
+) -> Json:
     """Return the fields of a measured hour that both providers show, converted.
 
     `words` are the provider's words for the kinds of weather.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import Field
 
@@ -12,6 +12,7 @@ from servers.kit.control import seeded
 from servers.kit.noise import draws
 from servers.kit.service import Service
 from servers.kit.store import Table
+from servers.kit.types import Json, Row
 from servers.kit.values import parse_time
 from servers.kit.zones import local
 
@@ -70,7 +71,7 @@ def primary() -> str:
     return seeded("gcl", "personal")
 
 
-def calendar_json(row: dict[str, Any]) -> dict[str, Any]:
+def calendar_json(row: Row) -> Json:
     """Return a calendar as agents see it."""
     return {
         "calendar_id": row["id"],
@@ -102,7 +103,7 @@ def absence(svc: Service) -> Absence | None:
     return Absence(start, rules.day_after(rows[0]["end_date"], where))
 
 
-def my_response(svc: Service, row: dict[str, Any]) -> str | None:
+def my_response(svc: Service, row: Row) -> str | None:
     """Return the account's answer.
 
     While the account is out of office, an invitation that it has not answered counts as declined.
@@ -116,7 +117,7 @@ def my_response(svc: Service, row: dict[str, Any]) -> str | None:
     return "declined"
 
 
-def shown_time(svc: Service, row: dict[str, Any], column: str) -> str:
+def shown_time(svc: Service, row: Row, column: str) -> str:
     """Return a start or end as agents see it: a date for all-day events, otherwise UTC."""
     if not row["all_day"]:
         return row[column]
@@ -129,7 +130,7 @@ def _meet_link(event_id: str) -> str:
     return f"https://meet.google.com/{letters[:3]}-{letters[3:7]}-{letters[7:]}"
 
 
-def event_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+def event_json(svc: Service, row: Row) -> Json:
     """Return an event, a series or an occurrence as agents see it."""
     answer = my_response(svc, row)
     if row["cancelled_at"]:
@@ -166,13 +167,13 @@ def event_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def made_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+def made_json(svc: Service, row: Row) -> Json:
     """Return an event that was created or changed, with its conflicts."""
     conflicts = [_conflict_json(other) for other in _busy.conflicts(svc, WORDS, row)]
     return event_json(svc, row) | {"conflicts": conflicts}
 
 
-def _conflict_json(row: dict[str, Any]) -> dict[str, Any]:
+def _conflict_json(row: Row) -> Json:
     return {
         "event_id": row["id"],
         "title": row["title"],

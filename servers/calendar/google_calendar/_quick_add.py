@@ -8,6 +8,7 @@ from datetime import date, datetime, time, timedelta
 from typing import Any
 
 from servers.calendar._recurrence import DAYS
+from servers.kit.types import Json, Row
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _WEEKDAY_STARTS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
@@ -98,7 +99,7 @@ def _tidy(text: str) -> str:
     return " ".join(text.split()).strip(_EDGES)
 
 
-def _first_day(now: datetime, clock: time | None, rule: dict[str, Any] | None) -> date:
+def _first_day(now: datetime, clock: time | None, rule: Row | None) -> date:
     """Return the day for a line without one: today, tomorrow, or the first that a rule allows."""
     day = now.date()
     if rule is None:
@@ -109,7 +110,7 @@ def _first_day(now: datetime, clock: time | None, rule: dict[str, Any] | None) -
     return day
 
 
-def _every(line: _Line) -> dict[str, Any] | None:
+def _every(line: _Line) -> Json | None:
     if line.take(r"every (?:weekday|workday)"):
         return {"freq": "weekly", "by_day": list(DAYS[:5])}
     weekday = line.take(rf"every (other )?({_WEEKDAY}(?:(?:, ?| and |, ?and ){_WEEKDAY})*)")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
@@ -23,6 +23,7 @@ from servers.calendar.google_calendar._model import (
 from servers.kit.control import seeded
 from servers.kit.fields import Email, PersonName
 from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, iso, page, parse_time
 
 Length = Annotated[int, Field(ge=5, le=480, description="Minutes that each slot lasts.")]
@@ -56,7 +57,7 @@ class Appointments(Service):
         slot_duration_minutes: Length,
         description: Text | None = None,
         location: Where | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Offer a future span of time as slots of equal length, at most 48.
 
         A remainder that is too short for a slot is left out.
@@ -101,7 +102,7 @@ class Appointments(Service):
         include_unavailable: AllSlots = False,
         limit: Limit = 20,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return the slots of a calendar that can still be booked, by start.
 
         Fields: slot_id, title, start_time, end_time, location, status.
@@ -130,7 +131,7 @@ class Appointments(Service):
     )
     def book_appointment_slot(
         self, slot_id: SlotId, attendee_email: Email, attendee_name: PersonName | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Book an open slot for someone and return the event.
 
         The slot is then taken; it opens again if the event is cancelled or moved.
@@ -159,7 +160,7 @@ class Appointments(Service):
         self.db.update("google_calendar_slots", slot_id, event_id=event["id"])
         return made_json(self, event) | {"slot_id": slot_id}
 
-    def _slot_json(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _slot_json(self, row: Row) -> Json:
         state = self._state(row)
         return {
             "slot_id": row["id"],
@@ -173,14 +174,14 @@ class Appointments(Service):
             "event_id": row["event_id"] if state == "booked" else None,
         }
 
-    def _is_booked(self, row: dict[str, Any]) -> bool:
+    def _is_booked(self, row: Row) -> bool:
         """Return whether a slot's event still takes it: it was neither cancelled nor moved."""
         event = self.db.get("google_calendar_events", row["event_id"]) if row["event_id"] else None
         if event is None or event["cancelled_at"] is not None:
             return False
         return event["start_at"] == row["start_at"]
 
-    def _state(self, row: dict[str, Any]) -> str:
+    def _state(self, row: Row) -> str:
         """Return open, booked, past, or blocked (by another event or an absence)."""
         if self._is_booked(row):
             return "booked"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -12,6 +12,7 @@ from servers.kit.control import seeded
 from servers.kit.errors import did_you_mean
 from servers.kit.fields import Email
 from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, page
 
 Name = Annotated[
@@ -36,13 +37,13 @@ class Calendars(Service):
     """Settings, calendars, access rules."""
 
     @reads()
-    def get_calendar_settings(self) -> dict[str, Any]:
+    def get_calendar_settings(self) -> Json:
         """Return the signed-in account: name, email, and the time zone of its calendars."""
         me = rules.me(self, WORDS)
         return {"name": me["name"], "email": me["email"], "timezone": me["timezone"]}
 
     @reads()
-    def list_calendars(self, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_calendars(self, limit: Limit = 50, cursor: Cursor | None = None) -> Json:
         """Return the calendars you can see.
 
         Fields: calendar_id, name, is_primary, owner, and access_role (reader, writer or owner).
@@ -50,7 +51,7 @@ class Calendars(Service):
         return page(rules.calendars(self, WORDS), "calendars", limit, cursor, calendar_json)
 
     @writes(example=TRIPS.args)
-    def create_calendar(self, name: Name) -> dict[str, Any]:
+    def create_calendar(self, name: Name) -> Json:
         """Create a secondary calendar that you own and return it."""
         owner = rules.me(self, WORDS)["email"]
         row = {
@@ -64,7 +65,7 @@ class Calendars(Service):
         return calendar_json(self.db.insert("google_calendar_calendars", row))
 
     @writes(example={"calendar_id": "${made.calendar_id}"}, setup=(TRIPS,), destructive=True)
-    def delete_calendar(self, calendar_id: CalendarId) -> dict[str, Any]:
+    def delete_calendar(self, calendar_id: CalendarId) -> Json:
         """Delete a secondary calendar that you own, with all its events and appointment slots.
 
         The primary calendar cannot be deleted.
@@ -86,9 +87,7 @@ class Calendars(Service):
         return {"calendar_id": row["id"], "status": "deleted", "deleted_events": len(events)}
 
     @writes(example=FAMILY.args, idempotent=True)
-    def share_calendar(
-        self, calendar_id: CalendarId, email: Email, role: Role = "reader"
-    ) -> dict[str, Any]:
+    def share_calendar(self, calendar_id: CalendarId, email: Email, role: Role = "reader") -> Json:
         """Give someone access to a calendar that you own, or change their role.
 
         Returns calendar_id, email, role, status.
@@ -117,7 +116,7 @@ class Calendars(Service):
         return {"calendar_id": row["id"], "email": address, "role": role, "status": "shared"}
 
     @writes(example={"calendar_id": primary(), "email": "priya.nair@gmail.com"}, setup=(FAMILY,))
-    def unshare_calendar(self, calendar_id: CalendarId, email: Email) -> dict[str, Any]:
+    def unshare_calendar(self, calendar_id: CalendarId, email: Email) -> Json:
         """Remove someone's access to a calendar that you own."""
         row = rules.calendar(self, WORDS, calendar_id, "owner")
         known = {r["email"]: r["id"] for r in self._acl(row["id"])}
@@ -135,7 +134,7 @@ class Calendars(Service):
     @reads(example={"calendar_id": seeded("gcl", "home")})
     def get_calendar_acl(
         self, calendar_id: CalendarId, limit: Limit = 50, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return who has access to a calendar that you own, the owner first.
 
         Fields: email, role, granted_at.
@@ -146,7 +145,7 @@ class Calendars(Service):
             people.append({k: rule[k] for k in ("email", "role", "granted_at")})
         return {"calendar_id": row["id"]} | page(people, "acl", limit, cursor)
 
-    def _acl(self, calendar_id: str) -> list[dict[str, Any]]:
+    def _acl(self, calendar_id: str) -> list[Row]:
         return self.db.rows(
             "google_calendar_acl", "calendar_id=?", calendar_id, order="granted_at, email"
         )

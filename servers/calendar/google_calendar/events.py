@@ -25,6 +25,7 @@ from servers.calendar.google_calendar._model import (
 )
 from servers.kit.control import seeded
 from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, page
 from servers.kit.zones import local, local_moment
 
@@ -101,7 +102,7 @@ class Events(Service):
         all_day: AllDay = False,
         generate_meet_link: Meet = False,
         transparency: Transparency = "opaque",
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Create an event or a series and invite its attendees.
 
         Returns the event with `conflicts`: what else takes up that time.
@@ -129,7 +130,7 @@ class Events(Service):
     @writes(
         example={"calendar_id": primary(), "text": "Lunch with Ana at Afuri on Friday 12:30-13:30"}
     )
-    def quick_add_event(self, calendar_id: CalendarId, text: Line) -> dict[str, Any]:
+    def quick_add_event(self, calendar_id: CalendarId, text: Line) -> Json:
         """Create an event from one line of text that names a day, a time, or both.
 
         It understands dates (2026-03-20, 20 March, 3/20), weekdays, tomorrow, 'on the 20th', 'for 2
@@ -187,7 +188,7 @@ class Events(Service):
         all_day: AllDay | None = None,
         transparency: Transparency | None = None,
         remove_recurrence: Stop = False,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Change an event that you organize: a single one, a series, or one occurrence alone.
 
         Fields that are left out stay as they are. A new start_time without end_time keeps the
@@ -228,7 +229,7 @@ class Events(Service):
         return made_json(self, edit.change(self, WORDS, row, **changes))
 
     @writes(example={"event_id": "${made.event_id}"}, setup=(COFFEE,), destructive=True)
-    def delete_event(self, event_id: EventId) -> dict[str, Any]:
+    def delete_event(self, event_id: EventId) -> Json:
         """Cancel an event, a whole series, or one occurrence alone; attendees are notified.
 
         If someone else organizes the event, it is only removed from your own calendar and counts as
@@ -243,7 +244,7 @@ class Events(Service):
         example={"event_id": "${made.event_id}", "new_calendar_id": seeded("gcl", "home")},
         setup=(COFFEE,),
     )
-    def move_event(self, event_id: EventId, new_calendar_id: CalendarId) -> dict[str, Any]:
+    def move_event(self, event_id: EventId, new_calendar_id: CalendarId) -> Json:
         """Move an event or a whole series that you organize to another calendar.
 
         You need to be able to write to both calendars.
@@ -278,7 +279,7 @@ class Events(Service):
         return {"event_id": event_id, "calendar_id": target["id"], "status": "moved"}
 
     @reads(example={"event_id": seeded("gev", "yoga")})
-    def get_event(self, event_id: EventId) -> dict[str, Any]:
+    def get_event(self, event_id: EventId) -> Json:
         """Return one event, series or occurrence with its attendees and their answers.
 
         It includes reminders, recurrence, meet_link and `conflicts`, which lists what else takes up
@@ -295,7 +296,7 @@ class Events(Service):
         time_max: Until | None = None,
         max_results: Limit = 20,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return single events and occurrences of series, by start.
 
         They come from one calendar or from all that you can see. Cancelled events are left out.
@@ -312,7 +313,7 @@ class Events(Service):
         calendar_id: CalendarId | None = None,
         max_results: Limit = 20,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return past and future events that contain every word, best match first.
 
         Titles, notes, places and attendees are searched. A series appears once, with its recurrence
@@ -322,7 +323,7 @@ class Events(Service):
         rows = rules.matching(self, WORDS, query, calendar_id)
         return page(rows, "events", max_results, cursor, self._hit_json)
 
-    def _hit_json(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _hit_json(self, row: Row) -> Json:
         shown = event_json(self, row)
         if row["recurrence"]:
             shown["next_start_time"] = rules.next_start(self, WORDS, row)

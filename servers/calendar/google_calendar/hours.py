@@ -20,6 +20,7 @@ from servers.calendar.google_calendar._model import (
     my_response,
 )
 from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Date, iso, parse_time
 from servers.kit.zones import local_day
 
@@ -65,9 +66,7 @@ class Hours(Service):
         },
         idempotent=True,
     )
-    def set_working_hours(
-        self, days_of_week: Weekdays, start_time: Clock, end_time: Clock
-    ) -> dict[str, Any]:
+    def set_working_hours(self, days_of_week: Weekdays, start_time: Clock, end_time: Clock) -> Json:
         """Set the days and local hours when you work, replacing the previous ones."""
         if end_time <= start_time:
             self.fail(
@@ -87,7 +86,7 @@ class Hours(Service):
         return _hours_json(row)
 
     @reads()
-    def get_working_hours(self) -> dict[str, Any]:
+    def get_working_hours(self) -> Json:
         """Return days_of_week with local start_time and end_time (HH:MM), or an empty object."""
         rows = self.db.rows("google_calendar_hours")
         return _hours_json(rows[0]) if rows else {}
@@ -95,7 +94,7 @@ class Hours(Service):
     @writes(example=AWAY.args, idempotent=True)
     def set_out_of_office(
         self, start_date: Date, end_date: Date, decline_message: Message | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Set an out-of-office period, both days included, replacing any previous one.
 
         Unanswered invitations in that period count as declined (their IDs are in declined_events),
@@ -124,7 +123,7 @@ class Hours(Service):
         return self._absence()
 
     @writes(setup=(AWAY,))
-    def clear_out_of_office(self) -> dict[str, Any]:
+    def clear_out_of_office(self) -> Json:
         """Remove the out-of-office period.
 
         Invitations that were declined only because of it are unanswered again.
@@ -139,7 +138,7 @@ class Hours(Service):
         return {"enabled": False, "status": "cleared"}
 
     @reads()
-    def get_out_of_office(self) -> dict[str, Any]:
+    def get_out_of_office(self) -> Json:
         """Return the out-of-office period, or an empty object if none is set.
 
         Fields: start_date, end_date, decline_message, enabled (false once it is over),
@@ -161,7 +160,7 @@ class Hours(Service):
     @reads(example={"time_min": "2026-03-16", "time_max": "2026-03-21"})
     def get_free_busy(
         self, time_min: When, time_max: When, calendar_ids: Which | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return when you are busy, for all your calendars together and for each one.
 
         It does not show what you are busy with. Events that are transparent or declined leave you
@@ -196,7 +195,7 @@ class Hours(Service):
         }
 
 
-def _hours_json(row: dict[str, Any]) -> dict[str, Any]:
+def _hours_json(row: Row) -> Json:
     return {
         "days_of_week": row["days"],
         "start_time": row["start_time"],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -15,6 +15,7 @@ from servers.calendar.google_calendar.events import COFFEE
 from servers.kit.control import seeded
 from servers.kit.fields import Email, PersonName
 from servers.kit.service import Service, writes
+from servers.kit.types import Json
 
 Response = Annotated[
     Literal["accepted", "declined", "tentative"], Field(description="Your answer.")
@@ -29,9 +30,7 @@ class Invitations(Service):
         example={"event_id": MADE, "email": "ben.asher@gmail.com", "name": "Ben Asher"},
         setup=(COFFEE,),
     )
-    def add_attendee(
-        self, event_id: EventId, email: Email, name: PersonName | None = None
-    ) -> dict[str, Any]:
+    def add_attendee(self, event_id: EventId, email: Email, name: PersonName | None = None) -> Json:
         """Invite one more person to an event that you organize.
 
         Their answer comes later and is shown by get_event.
@@ -57,7 +56,7 @@ class Invitations(Service):
         return {"event_id": event_id, "email": email.lower(), "status": "invited"}
 
     @writes(example={"event_id": MADE, "email": "priya.nair@gmail.com"}, setup=(COFFEE,))
-    def remove_attendee(self, event_id: EventId, email: Email) -> dict[str, Any]:
+    def remove_attendee(self, event_id: EventId, email: Email) -> Json:
         """Remove a person from an event that you organize."""
         row = rules.own(self, WORDS, event_id)
         gone = _busy.attendee(self, row, email, "add_attendee")
@@ -68,7 +67,7 @@ class Invitations(Service):
         example={"event_id": seeded("gev", "house_meeting"), "response": "accepted"},
         idempotent=True,
     )
-    def rsvp_event(self, event_id: EventId, response: Response) -> dict[str, Any]:
+    def rsvp_event(self, event_id: EventId, response: Response) -> Json:
         """Answer an invitation, for a whole series or for one occurrence.
 
         You can change an answer later.
@@ -81,7 +80,7 @@ class Invitations(Service):
         setup=(COFFEE,),
         idempotent=True,
     )
-    def set_event_reminder(self, event_id: EventId, reminders: Reminders) -> dict[str, Any]:
+    def set_event_reminder(self, event_id: EventId, reminders: Reminders) -> Json:
         """Replace your own reminders for an event, even one that someone else organizes."""
         row = rules.live(self, WORDS, event_id)
         rules.calendar(self, WORDS, row["calendar_id"], "writer")

@@ -12,6 +12,7 @@ from servers.kit.control import seeded
 from servers.kit.noise import draws
 from servers.kit.service import Service
 from servers.kit.store import Table
+from servers.kit.types import Json, Row
 from servers.kit.values import iso, parse_time
 from servers.kit.zones import local
 
@@ -128,7 +129,7 @@ def stretch(svc: Service, start: str, end: str, longest: int = rules.LONGEST) ->
     return first, last
 
 
-def folder_json(row: dict[str, Any]) -> dict[str, Any]:
+def folder_json(row: Row) -> Json:
     """Return a calendar as agents see it."""
     return {
         "calendar_id": row["id"],
@@ -140,14 +141,14 @@ def folder_json(row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def time_of(svc: Service, row: dict[str, Any], column: str) -> str:
+def time_of(svc: Service, row: Row, column: str) -> str:
     """Return a start or end as agents see it: UTC, or the local date of an all-day event."""
     if not row["all_day"]:
         return row[column]
     return f"{local(parse_time(row[column]), rules.zone(svc, WORDS)):%Y-%m-%d}"
 
 
-def status_of(svc: Service, row: dict[str, Any]) -> str:
+def status_of(svc: Service, row: Row) -> str:
     """Return how an event takes up the account's time.
 
     An invitation that is not accepted is tentative; one that is declined is free.
@@ -158,13 +159,13 @@ def status_of(svc: Service, row: dict[str, Any]) -> str:
     return "free" if answer == "declined" else row["show_as"]
 
 
-def room_ref(svc: Service, room_id: str | None) -> dict[str, Any] | None:
+def room_ref(svc: Service, room_id: str | None) -> Json | None:
     """Return `{room_id, name}` of a room, or None."""
     row = svc.db.get("outlook_calendar_rooms", room_id) if room_id else None
     return None if row is None else {"room_id": row["id"], "name": row["name"]}
 
 
-def event_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+def event_json(svc: Service, row: Row) -> Json:
     """Return an event, a series or an occurrence as agents see it."""
     answers = []
     for guest in row["attendees"]:
@@ -197,7 +198,7 @@ def event_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def saved_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+def saved_json(svc: Service, row: Row) -> Json:
     """Return an event with the events that overlap it."""
     others = _busy.conflicts(svc, WORDS, row)
     brief = [
@@ -208,7 +209,7 @@ def saved_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
 
 
 # -- rooms -----------------------------------------------------------------------------------------
-def find_room(svc: Service, room_id: str) -> dict[str, Any]:
+def find_room(svc: Service, room_id: str) -> Row:
     """Return a room, or refuse if there is none."""
     row = svc.db.get("outlook_calendar_rooms", room_id)
     if row is None:
@@ -244,7 +245,7 @@ def taken(
     return sorted(bookings, key=lambda b: (b["start"], b["end"], b["title"]))
 
 
-def claim(svc: Service, room: dict[str, Any], row: dict[str, Any]) -> None:
+def claim(svc: Service, room: Row, row: Row) -> None:
     """Refuse unless a room is free for an event, or for a series during the next 90 days."""
     begin = parse_time(row["start_at"])
     end = parse_time(row["end_at"])
@@ -269,7 +270,7 @@ def claim(svc: Service, room: dict[str, Any], row: dict[str, Any]) -> None:
         )
 
 
-def _touches(booking: dict[str, Any], spans: list[tuple[int, int]]) -> bool:
+def _touches(booking: Row, spans: list[tuple[int, int]]) -> bool:
     start = parse_time(booking["start"])
     end = parse_time(booking["end"])
     return any(rules.overlap(start, end, first, last) for first, last in spans)

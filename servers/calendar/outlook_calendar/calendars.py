@@ -13,6 +13,7 @@ from servers.calendar.outlook_calendar._model import EVENTS, WORDS, Folder, Item
 from servers.kit.control import seeded
 from servers.kit.errors import did_you_mean
 from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.types import Json
 from servers.kit.values import Cursor, Limit, page
 
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
@@ -62,7 +63,7 @@ class Account(Service):
     """Profile, calendars, categories and hours."""
 
     @reads()
-    def get_calendar_profile(self) -> dict[str, Any]:
+    def get_calendar_profile(self) -> Json:
         """Return name, email and timezone of the signed-in mailbox.
 
         Days, and times without an offset, are in that time zone.
@@ -71,7 +72,7 @@ class Account(Service):
         return {k: row[k] for k in ("name", "email", "timezone")}
 
     @reads()
-    def get_calendars(self, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
+    def get_calendars(self, limit: Limit = 50, cursor: Cursor | None = None) -> Json:
         """Return your calendars and those shared with you.
 
         Fields: calendar_id, name, owner_email, is_primary, can_edit, can_share.
@@ -79,7 +80,7 @@ class Account(Service):
         return page(rules.calendars(self, WORDS), "calendars", limit, cursor, folder_json)
 
     @writes(example=SIDE.args)
-    def new_calendar(self, name: FolderName) -> dict[str, Any]:
+    def new_calendar(self, name: FolderName) -> Json:
         """Add a calendar to the mailbox and return it; its name must be unique in the mailbox."""
         mailbox = rules.me(self, WORDS)["email"]
         for calendar in rules.calendars(self, WORDS):
@@ -102,7 +103,7 @@ class Account(Service):
         return folder_json(self.db.insert("outlook_calendar_calendars", row))
 
     @writes(example={"calendar_id": "${side.calendar_id}"}, setup=(SIDE,), destructive=True)
-    def remove_calendar(self, calendar_id: Folder) -> dict[str, Any]:
+    def remove_calendar(self, calendar_id: Folder) -> Json:
         """Permanently remove a calendar of your own with everything in it.
 
         The primary calendar cannot be removed.
@@ -121,12 +122,12 @@ class Account(Service):
         return {"calendar_id": calendar["id"], "status": "removed", "events_removed": len(events)}
 
     @reads()
-    def list_categories(self) -> dict[str, Any]:
+    def list_categories(self) -> Json:
         """Return the color categories of the mailbox: name, color."""
         return {"categories": self.db.rows("outlook_calendar_categories", order="name")}
 
     @writes(example={"event_id": STANDUP, "category": "Urgent"}, idempotent=True)
-    def set_category(self, event_id: Item, category: Category) -> dict[str, Any]:
+    def set_category(self, event_id: Item, category: Category) -> Json:
         """Assign a category to an event, a series or one occurrence, replacing its current one."""
         row = self._writable(event_id)
         known = {c["name"].lower(): c["name"] for c in self.db.rows("outlook_calendar_categories")}
@@ -146,7 +147,7 @@ class Account(Service):
         setup=(Setup("set_category", {"event_id": STANDUP, "category": "Urgent"}),),
         idempotent=True,
     )
-    def clear_category(self, event_id: Item) -> dict[str, Any]:
+    def clear_category(self, event_id: Item) -> Json:
         """Remove an event's category."""
         edit.change(self, WORDS, self._writable(event_id), category=None)
         return {"event_id": event_id, "category": None, "status": "cleared"}
@@ -167,7 +168,7 @@ class Account(Service):
     )
     def set_working_hours(
         self, days: WorkDays, start_time: Hour, end_time: Hour, timezone: Zone
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Set when you work; find_meeting_times prefers these hours."""
         if end_time <= start_time:
             self.fail(
@@ -189,7 +190,7 @@ class Account(Service):
         return hours
 
     @reads()
-    def get_working_hours(self) -> dict[str, Any]:
+    def get_working_hours(self) -> Json:
         """Return days, start_time, end_time (HH:MM) and timezone; empty if none are set."""
         rows = self.db.rows("outlook_calendar_hours")
         return {k: v for k, v in rows[0].items() if k != "id"} if rows else {}

@@ -25,6 +25,7 @@ from servers.calendar.outlook_calendar._model import (
 from servers.kit.control import seeded
 from servers.kit.fields import Email, PersonName
 from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, page
 
 Invitees = Annotated[
@@ -89,7 +90,7 @@ class Events(Service):
         all_day: WholeDay = False,
         generate_teams_link: Teams = False,
         show_as: ShowAs = "busy",
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Put an event or a series into a calendar and send the invitations.
 
         Returns the event; `overlaps_with` lists events at the same time.
@@ -134,7 +135,7 @@ class Events(Service):
         all_day: WholeDay | None = None,
         show_as: ShowAs | None = None,
         end_recurrence: Single = False,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Change a meeting that you organize; fields that are not given stay as they are.
 
         The ID of an occurrence changes that one alone. If the time changes, invitees are asked
@@ -176,7 +177,7 @@ class Events(Service):
         return model.saved_json(self, edit.change(self, WORDS, row, **changes))
 
     @writes(example=THIS, setup=(REVIEW,), destructive=True)
-    def cancel_event(self, event_id: Item) -> dict[str, Any]:
+    def cancel_event(self, event_id: Item) -> Json:
         """Cancel a meeting that you organize: a single one, a series, or one occurrence.
 
         Its room becomes free and invitees are notified.
@@ -185,7 +186,7 @@ class Events(Service):
         return {"event_id": event_id, "status": "cancelled"}
 
     @reads(example={"event_id": seeded("oev", "standup")})
-    def get_event_details(self, event_id: Item) -> dict[str, Any]:
+    def get_event_details(self, event_id: Item) -> Json:
         """Return one event, series or occurrence, even a cancelled one, in full.
 
         `overlaps_with` lists events at the same time.
@@ -203,7 +204,7 @@ class Events(Service):
         end_date: LastDay | None = None,
         max_results: Limit = 20,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return the events in your calendars by start, with each occurrence of a series.
 
         Cancelled events are left out.
@@ -223,7 +224,7 @@ class Events(Service):
         calendar_id: Folder | None = None,
         max_results: Limit = 20,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Find past and future events by words in subject, body, place or people, best match first.
 
         A series appears once, with `next_start`; occurrences that differ from it appear as well.
@@ -233,7 +234,7 @@ class Events(Service):
         rows = rules.matching(self, WORDS, query, calendar_id)
         return page(rows, "events", max_results, cursor, self._hit_json)
 
-    def _hit_json(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _hit_json(self, row: Row) -> Json:
         shown = model.event_json(self, row)
         if row["recurrence"]:
             shown["next_start"] = rules.next_start(self, WORDS, row)
@@ -242,9 +243,7 @@ class Events(Service):
     @writes(
         example=THIS | {"email": "mei.chen@fernhill.design", "name": "Mei Chen"}, setup=(REVIEW,)
     )
-    def invite_to_event(
-        self, event_id: Item, email: Email, name: PersonName | None = None
-    ) -> dict[str, Any]:
+    def invite_to_event(self, event_id: Item, email: Email, name: PersonName | None = None) -> Json:
         """Invite one more person to a meeting that you organize.
 
         get_event_details shows their answer once they have responded.
@@ -268,7 +267,7 @@ class Events(Service):
         return {"event_id": event_id, "email": email.lower(), "status": "invitation_sent"}
 
     @writes(example=THIS | {"email": "lucas.weber@fernhill.design"}, setup=(REVIEW,))
-    def uninvite_from_event(self, event_id: Item, email: Email) -> dict[str, Any]:
+    def uninvite_from_event(self, event_id: Item, email: Email) -> Json:
         """Withdraw someone's invitation to a meeting that you organize."""
         row = rules.own(self, WORDS, event_id)
         gone = _busy.attendee(self, row, email, "invite_to_event")
@@ -279,7 +278,7 @@ class Events(Service):
         example={"event_id": seeded("oev", "expenses_call"), "response": "accepted"},
         idempotent=True,
     )
-    def respond_to_event(self, event_id: Item, response: Answer) -> dict[str, Any]:
+    def respond_to_event(self, event_id: Item, response: Answer) -> Json:
         """Answer an invitation: for one meeting, a series, or one occurrence."""
         _busy.respond(self, WORDS, event_id, response)
         return {"event_id": event_id, "response": response, "status": "response_sent"}
@@ -289,7 +288,7 @@ class Events(Service):
         setup=(REVIEW,),
         idempotent=True,
     )
-    def configure_event_reminder(self, event_id: Item, reminders: Alerts) -> dict[str, Any]:
+    def configure_event_reminder(self, event_id: Item, reminders: Alerts) -> Json:
         """Replace your own reminders for an event; other people's do not change."""
         row = rules.live(self, WORDS, event_id)
         rules.calendar(self, WORDS, row["calendar_id"], "writer")

@@ -26,6 +26,7 @@ from servers.kit.control import seeded
 from servers.kit.fields import Email
 from servers.kit.noise import share
 from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, iso, page, parse_time
 
 
@@ -95,12 +96,12 @@ YES = Setup(
 )
 
 
-def _slot(poll: dict[str, Any], slot_id: str) -> dict[str, Any] | None:
+def _slot(poll: Row, slot_id: str) -> dict[str, Any] | None:
     """Return a slot of a poll by its ID, or None."""
     return next((slot for slot in poll["slots"] if slot["slot_id"] == slot_id), None)
 
 
-def _slot_json(slot: dict[str, Any]) -> dict[str, Any]:
+def _slot_json(slot: Row) -> Json:
     return {"slot_id": slot["slot_id"], "start": slot["start_at"], "end": slot["end_at"]}
 
 
@@ -115,7 +116,7 @@ class Polls(Service):
         attendees: Voters,
         duration_minutes: Length,
         location: Place = "",
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Ask people which of two to ten future times suit them, and return the poll.
 
         You vote with vote_on_poll like everyone else.
@@ -167,7 +168,7 @@ class Polls(Service):
     @reads()
     def list_scheduling_polls(
         self, status: PollStatus | None = None, limit: Limit = 20, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return polls that you made or can vote in, newest first, with the votes so far."""
         rows = self.db.rows("outlook_calendar_polls", order="created_at DESC, id")
         if status is not None:
@@ -175,7 +176,7 @@ class Polls(Service):
         return page(rows, "polls", limit, cursor, self._poll_json)
 
     @reads(example={"poll_id": seeded("opl", "critique")})
-    def get_scheduling_poll(self, poll_id: PollId) -> dict[str, Any]:
+    def get_scheduling_poll(self, poll_id: PollId) -> Json:
         """Return a poll with all votes so far and its leading_slot.
 
         The slot with the most yes votes leads, then the most maybe votes, then the earliest; null
@@ -184,7 +185,7 @@ class Polls(Service):
         return self._poll_json(self._poll(poll_id))
 
     @writes(example=YES.args, setup=(OFFSITE,), idempotent=True)
-    def vote_on_poll(self, poll_id: PollId, votes: Votes) -> dict[str, Any]:
+    def vote_on_poll(self, poll_id: PollId, votes: Votes) -> Json:
         """Vote, or change your votes, in an open poll."""
         poll = self._open(poll_id)
         voter = rules.me(self, WORDS)["email"]
@@ -224,7 +225,7 @@ class Polls(Service):
         return {"poll_id": poll_id, "votes_cast": len(votes), "status": "voted"}
 
     @writes(example=POLL, setup=(OFFSITE, YES), destructive=True)
-    def finalize_poll(self, poll_id: PollId, slot_id: Winner | None = None) -> dict[str, Any]:
+    def finalize_poll(self, poll_id: PollId, slot_id: Winner | None = None) -> Json:
         """Close a poll that you made and schedule the meeting at its leading slot.
 
         Give slot_id to choose another slot.
@@ -272,14 +273,14 @@ class Polls(Service):
         }
 
     @writes(example=POLL, setup=(OFFSITE,), destructive=True)
-    def cancel_scheduling_poll(self, poll_id: PollId) -> dict[str, Any]:
+    def cancel_scheduling_poll(self, poll_id: PollId) -> Json:
         """Close a poll that you made without scheduling a meeting."""
         self._mine(poll_id)
         self.db.update("outlook_calendar_polls", poll_id, closed_at=self.time)
         return {"poll_id": poll_id, "status": "cancelled"}
 
     # -- polls and their state ---------------------------------------------------------------------
-    def _poll(self, poll_id: str) -> dict[str, Any]:
+    def _poll(self, poll_id: str) -> Row:
         row = self.db.get("outlook_calendar_polls", poll_id)
         if row is None:
             self.fail(
@@ -290,7 +291,7 @@ class Polls(Service):
             )
         return row
 
-    def _state(self, row: dict[str, Any]) -> str:
+    def _state(self, row: Row) -> str:
         if row["closed_at"] is not None:
             return "finalized" if row["event_id"] else "cancelled"
         return "open" if any(s["start_at"] > self.time for s in row["slots"]) else "expired"
@@ -320,7 +321,7 @@ class Polls(Service):
         return row
 
     # -- votes -------------------------------------------------------------------------------------
-    def _expected_vote(self, poll: dict[str, Any], slot: dict[str, Any], voter: str) -> str | None:
+    def _expected_vote(self, poll: Row, slot: Row, voter: str) -> str | None:
         """Return the vote that follows from a person's calendar, or None until they have voted."""
         person = self.db.get("calendar_people", voter)
         if person is None or rules.is_me(self, WORDS, voter):
@@ -343,7 +344,7 @@ class Polls(Service):
         )
         return "yes" if fits and not statuses else "maybe"
 
-    def _tally(self, poll: dict[str, Any]) -> list[dict[str, Any]]:
+    def _tally(self, poll: Row) -> list[dict[str, Any]]:
         """Return the slots of a poll with their votes and the number of yes, maybe and no votes."""
         cast = {
             (r["slot_id"], r["voter"]): r["response"]
@@ -363,13 +364,13 @@ class Polls(Service):
             slots.append(_slot_json(slot) | numbers | {"votes": votes})
         return slots
 
-    def _leading(self, poll: dict[str, Any]) -> dict[str, Any] | None:
+    def _leading(self, poll: Row) -> dict[str, Any] | None:
         """Return the slot with the most yes, then the most maybe, then the earliest; or None."""
         liked = [s for s in self._tally(poll) if s["yes"] + s["maybe"] > 0]
         best = min(liked, key=lambda s: (-s["yes"], -s["maybe"], s["start"]), default=None)
         return None if best is None else _slot(poll, best["slot_id"])
 
-    def _poll_json(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _poll_json(self, row: Row) -> Json:
         leading = self._leading(row)
         return {
             "poll_id": row["id"],

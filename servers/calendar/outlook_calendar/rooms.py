@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
@@ -24,6 +24,7 @@ from servers.calendar.outlook_calendar.events import REVIEW, THIS
 from servers.kit.control import seeded
 from servers.kit.errors import did_you_mean
 from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.types import Json, Row
 
 Building = Annotated[
     str, Field(min_length=1, max_length=80, description="Only rooms in this building.")
@@ -32,7 +33,7 @@ SMALL = seeded("orm", "small")
 BOOKED = Setup("book_room", THIS | {"room_id": SMALL})
 
 
-def _room_json(row: dict[str, Any]) -> dict[str, Any]:
+def _room_json(row: Row) -> Json:
     return {"room_id": row["id"]} | {k: v for k, v in row.items() if k != "id"}
 
 
@@ -40,7 +41,7 @@ class Rooms(Service):
     """Rooms and their bookings."""
 
     @reads()
-    def list_rooms(self, building: Building | None = None) -> dict[str, Any]:
+    def list_rooms(self, building: Building | None = None) -> Json:
         """Return meeting rooms: room_id, name, capacity (people), building, floor, equipment."""
         rooms = self.db.rows("outlook_calendar_rooms", order="building, floor, name")
         if building is not None:
@@ -63,9 +64,7 @@ class Rooms(Service):
             "end_time": "2026-03-24T16:00:00-07:00",
         }
     )
-    def check_room_availability(
-        self, room_id: RoomId, start_time: Start, end_time: End
-    ) -> dict[str, Any]:
+    def check_room_availability(self, room_id: RoomId, start_time: Start, end_time: End) -> Json:
         """Return whether a room is free in a span of up to 31 days, and its bookings.
 
         Your own bookings have an event_id.
@@ -80,7 +79,7 @@ class Rooms(Service):
         }
 
     @writes(example=BOOKED.args, setup=(REVIEW,), idempotent=True)
-    def book_room(self, event_id: Item, room_id: RoomId) -> dict[str, Any]:
+    def book_room(self, event_id: Item, room_id: RoomId) -> Json:
         """Book a room for a meeting that you organize; refused if the room is taken.
 
         An event has one room. A series books it for every occurrence.
@@ -113,7 +112,7 @@ class Rooms(Service):
         }
 
     @writes(example=THIS, setup=(REVIEW, BOOKED))
-    def release_room(self, event_id: Item) -> dict[str, Any]:
+    def release_room(self, event_id: Item) -> Json:
         """Release an event's room; a series releases it for all its occurrences."""
         row = rules.own(self, WORDS, event_id)
         if row["room_id"] is None:

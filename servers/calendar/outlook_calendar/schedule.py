@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import time
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 from zoneinfo import ZoneInfo
 
 from pydantic import Field
@@ -15,6 +15,7 @@ from servers.calendar.outlook_calendar._model import WORDS, End, Start, status_o
 from servers.calendar.outlook_calendar.calendars import DAYS
 from servers.kit.fields import Email
 from servers.kit.service import Service, reads
+from servers.kit.types import Json, Row
 from servers.kit.values import iso, parse_time
 from servers.kit.zones import local
 
@@ -51,7 +52,7 @@ class Schedule(Service):
     @reads(example={"start_date": "2026-03-16", "end_date": "2026-03-17"})
     def get_schedule(
         self, start_date: Start, end_date: End, email: Colleague | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return what fills a span of up to 62 days, for you or for a colleague.
 
         Fields: event_id, start, end, title, and status (busy, tentative or oof). A last day given
@@ -71,7 +72,7 @@ class Schedule(Service):
         mine = [self._event_json(row) for row in _busy.busy(self, WORDS, first, last)]
         return {"email": rules.me(self, WORDS)["email"], "schedule": mine}
 
-    def _event_json(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _event_json(self, row: Row) -> Json:
         return {
             "event_id": row["id"],
             "start": row["start_at"],
@@ -90,7 +91,7 @@ class Schedule(Service):
     )
     def find_meeting_times(
         self, attendee_emails: Addresses, duration_minutes: Minutes, time_min: Start, time_max: End
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Suggest up to ten times within 31 days when you are free, the best first.
 
         Fields: start, end, confidence, busy_attendees. Confidence is good if everyone is free and
@@ -133,7 +134,7 @@ class Schedule(Service):
     def _daytime(self, start: int, end: int) -> bool:
         return _busy.within(start, end, rules.zone(self, WORDS), time(7), time(20), range(7))
 
-    def _suits(self, start: int, end: int, people: dict[str, dict[str, Any] | None]) -> bool:
+    def _suits(self, start: int, end: int, people: dict[str, Row | None]) -> bool:
         """Return whether a span lies in everyone's working hours; False if some are unknown."""
         for row in self.db.rows("outlook_calendar_hours"):
             days = [DAYS.index(d) for d in row["days"]]
@@ -168,7 +169,7 @@ def _best(suggestions: list[Suggestion], length: int) -> list[Suggestion]:
     return chosen
 
 
-def _suggestion_json(suggestion: Suggestion, length: int) -> dict[str, Any]:
+def _suggestion_json(suggestion: Suggestion, length: int) -> Json:
     return {
         "start": iso(suggestion.start),
         "end": iso(suggestion.start + length),
@@ -177,7 +178,7 @@ def _suggestion_json(suggestion: Suggestion, length: int) -> dict[str, Any]:
     }
 
 
-def _hidden_json(span: BusyTime) -> dict[str, Any]:
+def _hidden_json(span: BusyTime) -> Json:
     """Return a busy time of someone else, without its title."""
     return {
         "event_id": None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
@@ -10,6 +10,7 @@ from servers.email import _rules as rules
 from servers.kit.errors import did_you_mean
 from servers.kit.service import Service
 from servers.kit.store import Table
+from servers.kit.types import Json, Row
 
 TABLES = {
     "gmail_emails": Table(
@@ -46,7 +47,7 @@ LISTED_APART = {"drafts": "list_drafts", "scheduled": "list_scheduled_emails"}
 
 
 # -- rows of the signed-in account ------------------------------------------------------------
-def find_email(service: Service, email_id: str) -> dict[str, Any]:
+def find_email(service: Service, email_id: str) -> Row:
     """Return a message of the signed-in account that has arrived. Raises EMAIL_NOT_FOUND."""
     row = service.db.get("gmail_emails", email_id)
     own = rules.own_address(service)
@@ -63,7 +64,7 @@ def find_email(service: Service, email_id: str) -> dict[str, Any]:
 
 def find_owned(
     service: Service, table: str, row_id: str, code: str, what: str, list_tool: str
-) -> dict[str, Any]:
+) -> Row:
     """Return a draft, template or scheduled message of the signed-in account, or fail with `code`.
 
     `what` is the word for it in the error message, `list_tool` the tool that lists such rows.
@@ -80,12 +81,12 @@ def find_owned(
 
 
 # -- messages ---------------------------------------------------------------------------------
-def is_snoozed(service: Service, row: dict[str, Any]) -> bool:
+def is_snoozed(service: Service, row: Row) -> bool:
     """Return whether a message is currently hidden from the inbox."""
     return row["snooze_until"] is not None and row["snooze_until"] > service.time
 
 
-def email_json(service: Service, row: dict[str, Any]) -> dict[str, Any]:
+def email_json(service: Service, row: Row) -> Json:
     """Return a message for the agent; a snoozed one includes `snooze_until`."""
     if not is_snoozed(service, row):
         return rules.message_json(row) | {"labels": list(row["labels"])}
@@ -93,7 +94,7 @@ def email_json(service: Service, row: dict[str, Any]) -> dict[str, Any]:
     return rules.message_json(row) | {"labels": labels, "snooze_until": row["snooze_until"]}
 
 
-def has_label(service: Service, row: dict[str, Any], label: str) -> bool:
+def has_label(service: Service, row: Row, label: str) -> bool:
     """Return whether a message is listed under a system label or one of the user's.
 
     Messages in spam or trash are listed only there.

@@ -12,6 +12,7 @@ from servers.email._rules import Address, Addresses, Body, Subject
 from servers.email.gmail._model import find_owned
 from servers.kit.fields import PersonName
 from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.types import Json
 from servers.kit.values import Cursor, Limit, page
 
 _TEMPLATE = {"name": "Kiln thanks", "subject": "Thank you", "body": "Thank you for the firing!"}
@@ -32,7 +33,7 @@ class Account(Service):
 
     # -- templates ----------------------------------------------------------------------------
     @writes(example=_TEMPLATE)
-    def create_template(self, name: TemplateName, subject: Subject, body: Body) -> dict[str, Any]:
+    def create_template(self, name: TemplateName, subject: Subject, body: Body) -> Json:
         """Save a subject and body for reuse under a new name."""
         own = rules.own_address(self)
         rows = self.db.rows("gmail_templates", "account=?", own)
@@ -53,9 +54,7 @@ class Account(Service):
         return {"template_id": row["id"], "name": row["name"], "status": "created"}
 
     @reads()
-    def list_templates(
-        self, max_results: Limit = 20, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    def list_templates(self, max_results: Limit = 20, cursor: Cursor | None = None) -> Json:
         """List the templates of the signed-in account, by name."""
         own = rules.own_address(self)
         rows = self.db.rows("gmail_templates", "account=?", own, order="name, id")
@@ -71,7 +70,7 @@ class Account(Service):
         )
 
     @writes(example={"template_id": "${made.template_id}"}, setup=_MADE, destructive=True)
-    def delete_template(self, template_id: TemplateId) -> dict[str, Any]:
+    def delete_template(self, template_id: TemplateId) -> Json:
         """Delete a template permanently."""
         self._find_template(template_id)
         self.db.delete("gmail_templates", template_id)
@@ -88,7 +87,7 @@ class Account(Service):
         to: Addresses,
         cc: Addresses | None = None,
         bcc: Addresses | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Send a template's subject and body, unchanged, to one or more recipients."""
         template = self._find_template(template_id)
         mail = rules.drafted(to, cc, bcc, template["subject"], template["body"])
@@ -96,7 +95,7 @@ class Account(Service):
 
     # -- contacts -----------------------------------------------------------------------------
     @writes(example={"name": "Jo Marsh", "email_address": "jo.marsh@fastmail.com"})
-    def add_contact(self, name: PersonName, email_address: Address) -> dict[str, Any]:
+    def add_contact(self, name: PersonName, email_address: Address) -> Json:
         """Add someone to the contacts of the signed-in account, once per address."""
         bare = rules.address(email_address)
         own = rules.own_address(self)
@@ -117,9 +116,7 @@ class Account(Service):
         return {"name": row["name"], "email_address": bare}
 
     @reads()
-    def list_contacts(
-        self, max_results: Limit = 50, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    def list_contacts(self, max_results: Limit = 50, cursor: Cursor | None = None) -> Json:
         """List the contacts of the signed-in account, by name."""
         own = rules.own_address(self)
         rows = self.db.rows("gmail_contacts", "account=?", own, order="name, email_address")
@@ -128,6 +125,6 @@ class Account(Service):
 
     # -- accounts -----------------------------------------------------------------------------
     @writes(example={"username": "studio"}, idempotent=True)
-    def switch_user(self, username: Username) -> dict[str, Any]:
+    def switch_user(self, username: Username) -> Json:
         """Sign in to another of the user's accounts. All tools then work on that account."""
         return rules.sign_in(self, username, "list_accounts")

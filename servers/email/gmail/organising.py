@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
@@ -21,6 +21,7 @@ from servers.email.gmail._model import (
 )
 from servers.kit.control import seeded
 from servers.kit.service import Service, Setup, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Timestamp
 
 _MAIL = {"email_id": seeded("gem", "cabin_cost")}
@@ -49,33 +50,33 @@ class Organising(Service):
     """Tools that organise mail."""
 
     # -- flags --------------------------------------------------------------------------------
-    def _flag(self, email_id: str, column: str, value: bool) -> dict[str, Any]:
+    def _flag(self, email_id: str, column: str, value: bool) -> Json:
         find_email(self, email_id)
         self.db.update("gmail_emails", email_id, **{column: value})
         return {"email_id": email_id, column: value}
 
     @writes(example={"email_id": seeded("gem", "cabin_checkin")}, idempotent=True)
-    def mark_as_read(self, email_id: EmailId) -> dict[str, Any]:
+    def mark_as_read(self, email_id: EmailId) -> Json:
         """Mark a message as read."""
         return self._flag(email_id, "read", True)
 
     @writes(example=_MAIL, idempotent=True)
-    def mark_as_unread(self, email_id: EmailId) -> dict[str, Any]:
+    def mark_as_unread(self, email_id: EmailId) -> Json:
         """Mark a message as unread."""
         return self._flag(email_id, "read", False)
 
     @writes(example=_MAIL, idempotent=True)
-    def star_email(self, email_id: EmailId) -> dict[str, Any]:
+    def star_email(self, email_id: EmailId) -> Json:
         """Star a message."""
         return self._flag(email_id, "starred", True)
 
     @writes(example={"email_id": seeded("gem", "cabin_address")}, idempotent=True)
-    def unstar_email(self, email_id: EmailId) -> dict[str, Any]:
+    def unstar_email(self, email_id: EmailId) -> Json:
         """Remove the star from a message."""
         return self._flag(email_id, "starred", False)
 
     # -- archive and trash --------------------------------------------------------------------
-    def _refuse_trashed(self, row: dict[str, Any]) -> None:
+    def _refuse_trashed(self, row: Row) -> None:
         if "trash" in row["labels"]:
             self.fail(
                 "EMAIL_IN_TRASH",
@@ -85,7 +86,7 @@ class Organising(Service):
             )
 
     @writes(example=_MAIL, idempotent=True)
-    def archive_email(self, email_id: EmailId) -> dict[str, Any]:
+    def archive_email(self, email_id: EmailId) -> Json:
         """Move a message out of the inbox; it stays under 'all'. This also ends a snooze."""
         row = find_email(self, email_id)
         self._refuse_trashed(row)
@@ -94,7 +95,7 @@ class Organising(Service):
         return {"email_id": email_id, "status": "archived", "labels": labels}
 
     @writes(example=_MAIL, idempotent=True)
-    def trash_email(self, email_id: EmailId) -> dict[str, Any]:
+    def trash_email(self, email_id: EmailId) -> Json:
         """Move a message to the trash. To restore it, call remove_label with the label 'trash'."""
         row = find_email(self, email_id)
         labels = [name for name in row["labels"] if name not in ("inbox", "spam", "trash")]
@@ -102,14 +103,14 @@ class Organising(Service):
         return {"email_id": email_id, "status": "trashed"}
 
     # -- labels -------------------------------------------------------------------------------
-    def _set_flag_label(self, row: dict[str, Any], label: str, present: bool) -> dict[str, Any]:
+    def _set_flag_label(self, row: Row, label: str, present: bool) -> Json:
         """Set or clear the flag that a label stands for."""
         changes = {"read": not present} if label == "unread" else {label: present}
         self.db.update("gmail_emails", row["id"], **changes)
         return {"email_id": row["id"], "labels": row["labels"]}
 
     @writes(example=_MAIL | {"label": "receipts"}, idempotent=True)
-    def add_label(self, email_id: EmailId, label: LabelName) -> dict[str, Any]:
+    def add_label(self, email_id: EmailId, label: LabelName) -> Json:
         """Add a label to a message.
 
         The label 'inbox' moves it back to the inbox, even from the archive, spam or the trash;
@@ -133,7 +134,7 @@ class Organising(Service):
         return {"email_id": email_id, "labels": labels}
 
     @writes(example={"email_id": seeded("gem", "rent_march_1"), "label": "home"}, idempotent=True)
-    def remove_label(self, email_id: EmailId, label: LabelName) -> dict[str, Any]:
+    def remove_label(self, email_id: EmailId, label: LabelName) -> Json:
         """Remove a label from a message. If the message does not have it, nothing changes.
 
         A message without 'trash' or 'spam' is listed under 'all' again.
@@ -153,7 +154,7 @@ class Organising(Service):
         return {"email_id": email_id, "labels": labels}
 
     @writes(example={"label": "garden"})
-    def create_label(self, label: LabelName) -> dict[str, Any]:
+    def create_label(self, label: LabelName) -> Json:
         """Create a label in the signed-in account."""
         name = label.strip()
         taken = {n.lower() for n in (*SYSTEM, *LISTED_APART, *user_labels(self))}
@@ -169,7 +170,7 @@ class Organising(Service):
 
     # -- snooze -------------------------------------------------------------------------------
     @writes(example=_SNOOZE, idempotent=True)
-    def snooze_email(self, email_id: EmailId, snooze_until: SnoozeUntil) -> dict[str, Any]:
+    def snooze_email(self, email_id: EmailId, snooze_until: SnoozeUntil) -> Json:
         """Hide a message from the inbox until a future time, when it returns on its own.
 
         Snoozing it again changes the time.
@@ -189,7 +190,7 @@ class Organising(Service):
         return {"email_id": email_id, "snooze_until": snooze_until, "status": "snoozed"}
 
     @writes(example=_MAIL, setup=(Setup("snooze_email", _SNOOZE),))
-    def unsnooze_email(self, email_id: EmailId) -> dict[str, Any]:
+    def unsnooze_email(self, email_id: EmailId) -> Json:
         """Return a snoozed message to the inbox now."""
         if not is_snoozed(self, find_email(self, email_id)):
             self.fail(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
@@ -21,6 +21,7 @@ from servers.email.gmail._model import (
 )
 from servers.kit.control import seeded
 from servers.kit.service import Service, reads
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, page
 
 ThreadId = Annotated[str, Field(description="thread_id of any message of the conversation.")]
@@ -38,13 +39,13 @@ Query = Annotated[
 class Reading(Service):
     """Tools that read mail."""
 
-    def _email_json(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _email_json(self, row: Row) -> Json:
         return email_json(self, row)
 
     @reads(example={"folder": "inbox", "max_results": 5})
     def list_emails(
         self, folder: LabelName = "inbox", max_results: Limit = 20, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """List the messages under a label, newest first.
 
         Labels serve as folders: inbox, sent, starred, important, unread, snoozed, archive, spam,
@@ -55,12 +56,12 @@ class Reading(Service):
         return page(rows, "emails", max_results, cursor, self._email_json)
 
     @reads(example={"email_id": seeded("gem", "rent_march_1")})
-    def get_email(self, email_id: EmailId) -> dict[str, Any]:
+    def get_email(self, email_id: EmailId) -> Json:
         """Get a message in full. This does not mark it as read."""
         return email_json(self, find_email(self, email_id))
 
     @reads(example={"thread_id": seeded("gth", "cabin")})
-    def get_thread(self, thread_id: ThreadId) -> dict[str, Any]:
+    def get_thread(self, thread_id: ThreadId) -> Json:
         """Get a conversation with all its messages in this account, oldest first."""
         rows = rules.arrived(self, "thread_id=?", thread_id)[::-1]
         if not rows:
@@ -79,7 +80,7 @@ class Reading(Service):
     @reads(example={"query": "from:ana.reyes rent", "max_results": 10})
     def search_emails(
         self, query: Query, max_results: Limit = 20, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Search the mail of the signed-in account, best matches first.
 
         Equally good matches come newest first. Spam and trash are searched only if label: names
@@ -92,7 +93,7 @@ class Reading(Service):
             named_labels.add(name)
             return lambda row: has_label(self, row, name)
 
-        def in_scope(row: dict[str, Any]) -> bool:
+        def in_scope(row: Row) -> bool:
             return has_label(self, row, "all") or not named_labels.isdisjoint({"spam", "trash"})
 
         flags: dict[str, search.Test] = {
@@ -108,9 +109,7 @@ class Reading(Service):
         return page(rows, "emails", max_results, cursor, self._email_json)
 
     @reads()
-    def list_snoozed_emails(
-        self, max_results: Limit = 20, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    def list_snoozed_emails(self, max_results: Limit = 20, cursor: Cursor | None = None) -> Json:
         """List snoozed messages, each with the time when it returns to the inbox, soonest first."""
         rows = rules.arrived(self, "snooze_until IS NOT NULL")
         snoozed = [row for row in rows if has_label(self, row, "snoozed")]
@@ -118,7 +117,7 @@ class Reading(Service):
         return page(snoozed, "emails", max_results, cursor, self._email_json)
 
     @reads()
-    def list_labels(self, max_results: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_labels(self, max_results: Limit = 50, cursor: Cursor | None = None) -> Json:
         """List all system labels and your own, with their message and unread counts."""
         rows = rules.arrived(self)
         labels = []
@@ -135,6 +134,6 @@ class Reading(Service):
         return page(labels, "labels", max_results, cursor)
 
     @reads()
-    def list_accounts(self) -> dict[str, Any]:
+    def list_accounts(self) -> Json:
         """List the accounts that switch_user can sign in to and show which one is active."""
         return {"accounts": rules.accounts(self)}

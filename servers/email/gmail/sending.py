@@ -12,6 +12,7 @@ from servers.email._rules import Addresses, Attachments, Body, Note, ReplyAll, R
 from servers.email.gmail._model import DraftId, EmailId, find_email, find_owned
 from servers.kit.control import seeded
 from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.types import Json
 from servers.kit.values import Cursor, Limit, Timestamp, page, parse_time
 
 _MAIL = {
@@ -45,7 +46,7 @@ class Sending(Service):
         cc: Addresses | None = None,
         bcc: Addresses | None = None,
         attachments: Attachments | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Send a new message from the signed-in account immediately.
 
         For each address that cannot be reached, a bounce arrives in the inbox about a minute later.
@@ -59,7 +60,7 @@ class Sending(Service):
     )
     def reply_to_email(
         self, email_id: EmailId, body: ReplyBody, reply_all: ReplyAll = False
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Reply to a message: to its sender, and with reply_all to everyone on To and Cc.
 
         The reply joins the thread. A reply to your own message goes to its recipients.
@@ -74,7 +75,7 @@ class Sending(Service):
     )
     def forward_email(
         self, email_id: EmailId, to: Addresses, additional_message: Note | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Forward a message with its text quoted and its attachments."""
         original = find_email(self, email_id)
         forward = rules.forward_of(original, to, additional_message)
@@ -89,7 +90,7 @@ class Sending(Service):
         body: Body | None = None,
         cc: Addresses | None = None,
         bcc: Addresses | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Save a message without sending it. Any part can be left out for now."""
         return delivery.save_draft(self, rules.drafted(to, cc, bcc, subject, body))
 
@@ -110,7 +111,7 @@ class Sending(Service):
         cc: Addresses | None = None,
         bcc: Addresses | None = None,
         attachments: Attachments | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Change parts of a draft and return it.
 
         Parts that are left out stay as they are; an empty list or text clears a part.
@@ -126,12 +127,12 @@ class Sending(Service):
         return delivery.change_draft(self, self._find_draft(draft_id), given)
 
     @writes(example={"draft_id": "${made.draft_id}"}, setup=_DRAFT, destructive=True)
-    def send_draft(self, draft_id: DraftId) -> dict[str, Any]:
+    def send_draft(self, draft_id: DraftId) -> Json:
         """Send a draft as it is. It is removed from the drafts."""
         return delivery.send_draft(self, self._find_draft(draft_id))
 
     @reads()
-    def list_drafts(self, max_results: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_drafts(self, max_results: Limit = 20, cursor: Cursor | None = None) -> Json:
         """List drafts, newest first."""
         return page(delivery.drafts(self), "drafts", max_results, cursor, delivery.draft_json)
 
@@ -146,7 +147,7 @@ class Sending(Service):
         cc: Addresses | None = None,
         bcc: Addresses | None = None,
         attachments: Attachments | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Schedule a new message to be sent at a future time.
 
         Until then, cancel_scheduled_email can stop it.
@@ -168,9 +169,7 @@ class Sending(Service):
         return {"scheduled_id": row["id"], "send_at": send_at, "status": "scheduled"}
 
     @reads()
-    def list_scheduled_emails(
-        self, max_results: Limit = 20, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    def list_scheduled_emails(self, max_results: Limit = 20, cursor: Cursor | None = None) -> Json:
         """List scheduled messages that have not been sent yet, soonest first."""
         own = rules.own_address(self)
         rows = self.db.rows("gmail_scheduled", "account=?", own, order="send_at, id")
@@ -180,7 +179,7 @@ class Sending(Service):
         return page(items, "scheduled_emails", max_results, cursor)
 
     @writes(example={"scheduled_id": "${made.scheduled_id}"}, setup=_SCHEDULED)
-    def cancel_scheduled_email(self, scheduled_id: ScheduledId) -> dict[str, Any]:
+    def cancel_scheduled_email(self, scheduled_id: ScheduledId) -> Json:
         """Cancel a scheduled message before it is sent and keep it as a draft."""
         row = find_owned(
             self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
@@ -10,6 +10,7 @@ from servers.email import _rules as rules
 from servers.kit.errors import did_you_mean
 from servers.kit.service import Service
 from servers.kit.store import Table
+from servers.kit.types import Json, Row
 
 TABLES = {
     "outlook_emails": Table(
@@ -40,7 +41,7 @@ CategoryName = Annotated[
 
 
 # -- mail items -------------------------------------------------------------------------------
-def find_item(service: Service, email_id: str) -> dict[str, Any]:
+def find_item(service: Service, email_id: str) -> Row:
     """Return a mail item of the signed-in account that has arrived. Raises ITEM_NOT_FOUND."""
     row = service.db.get("outlook_emails", email_id)
     own = rules.own_address(service)
@@ -54,7 +55,7 @@ def find_item(service: Service, email_id: str) -> dict[str, Any]:
     return row
 
 
-def item_json(row: dict[str, Any]) -> dict[str, Any]:
+def item_json(row: Row) -> Json:
     """Return a mail item for the agent."""
     return rules.message_json(row) | {
         "folder": row["folder"],
@@ -63,7 +64,7 @@ def item_json(row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def set_flag(service: Service, email_id: str, column: str, value: bool) -> dict[str, Any]:
+def set_flag(service: Service, email_id: str, column: str, value: bool) -> Json:
     """Set a flag of a mail item and return the tools' reply."""
     find_item(service, email_id)
     service.db.update("outlook_emails", email_id, **{column: value})
@@ -110,7 +111,7 @@ def find_folder(service: Service, name: str) -> str:
     return known[wanted]
 
 
-def move(service: Service, email_id: str, folder: str) -> dict[str, Any]:
+def move(service: Service, email_id: str, folder: str) -> Json:
     """Put a mail item into a folder and return the tools' reply."""
     row = find_item(service, email_id)
     name = find_folder(service, folder)
@@ -130,7 +131,7 @@ def move(service: Service, email_id: str, folder: str) -> dict[str, Any]:
 
 
 # -- categories -------------------------------------------------------------------------------
-def categories(service: Service) -> list[dict[str, Any]]:
+def categories(service: Service) -> list[Row]:
     """Return the account's categories, by name."""
     own = rules.own_address(service)
     return service.db.rows("outlook_categories", "account=?", own, order="name")

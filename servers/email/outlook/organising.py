@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -23,6 +23,7 @@ from servers.email.outlook._model import (
 from servers.kit.control import seeded
 from servers.kit.fields import PersonName
 from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.types import Json
 from servers.kit.values import Cursor, Limit, page
 
 _MAIL = {"email_id": seeded("oem", "chicago_agenda_1")}
@@ -43,53 +44,53 @@ class Organising(Service):
 
     # -- flags --------------------------------------------------------------------------------
     @writes(example={"email_id": seeded("oem", "expenses_4")}, idempotent=True)
-    def set_as_read(self, email_id: EmailId) -> dict[str, Any]:
+    def set_as_read(self, email_id: EmailId) -> Json:
         """Mark a mail item as read."""
         return set_flag(self, email_id, "read", True)
 
     @writes(example=_MAIL, idempotent=True)
-    def set_as_unread(self, email_id: EmailId) -> dict[str, Any]:
+    def set_as_unread(self, email_id: EmailId) -> Json:
         """Mark a mail item as unread."""
         return set_flag(self, email_id, "read", False)
 
     @writes(example={"email_id": seeded("oem", "award_1")}, idempotent=True)
-    def flag_email(self, email_id: EmailId) -> dict[str, Any]:
+    def flag_email(self, email_id: EmailId) -> Json:
         """Flag a mail item for follow-up. It then appears as starred."""
         return set_flag(self, email_id, "starred", True)
 
     @writes(example=_MAIL, idempotent=True)
-    def unflag_email(self, email_id: EmailId) -> dict[str, Any]:
+    def unflag_email(self, email_id: EmailId) -> Json:
         """Remove the follow-up flag from a mail item."""
         return set_flag(self, email_id, "starred", False)
 
     @writes(example=_MAIL, idempotent=True)
-    def mark_as_important(self, email_id: EmailId) -> dict[str, Any]:
+    def mark_as_important(self, email_id: EmailId) -> Json:
         """Mark a mail item as important."""
         return set_flag(self, email_id, "important", True)
 
     @writes(example={"email_id": seeded("oem", "chicago_agenda_4")}, idempotent=True)
-    def mark_as_not_important(self, email_id: EmailId) -> dict[str, Any]:
+    def mark_as_not_important(self, email_id: EmailId) -> Json:
         """Mark a mail item as not important."""
         return set_flag(self, email_id, "important", False)
 
     @writes(example=_MAIL, idempotent=True)
-    def pin_email(self, email_id: EmailId) -> dict[str, Any]:
+    def pin_email(self, email_id: EmailId) -> Json:
         """Pin a mail item, so that list_pinned_emails lists it."""
         return set_flag(self, email_id, "pinned", True) | {"status": "pinned"}
 
     @writes(example=_MAIL, setup=(Setup("pin_email", _MAIL),), idempotent=True)
-    def unpin_email(self, email_id: EmailId) -> dict[str, Any]:
+    def unpin_email(self, email_id: EmailId) -> Json:
         """Unpin a mail item."""
         return set_flag(self, email_id, "pinned", False) | {"status": "unpinned"}
 
     # -- folders ------------------------------------------------------------------------------
     @writes(example=_MAIL | {"folder": "archive"})
-    def move_to_folder(self, email_id: EmailId, folder: FolderName) -> dict[str, Any]:
+    def move_to_folder(self, email_id: EmailId, folder: FolderName) -> Json:
         """Move a mail item to another folder. This also restores items from 'deleted' or 'junk'."""
         return move(self, email_id, folder)
 
     @writes(example=_MAIL, destructive=True)
-    def delete_email(self, email_id: EmailId) -> dict[str, Any]:
+    def delete_email(self, email_id: EmailId) -> Json:
         """Delete a mail item in two stages.
 
         The first call moves it to the folder 'deleted'; deleting it again there removes it
@@ -103,7 +104,7 @@ class Organising(Service):
 
     # -- categories ---------------------------------------------------------------------------
     @writes(example={"name": "Research", "color": "purple"})
-    def create_category(self, name: CategoryName, color: Color) -> dict[str, Any]:
+    def create_category(self, name: CategoryName, color: Color) -> Json:
         """Create a color category."""
         taken = {c["name"].lower() for c in categories(self)}
         if name.strip().lower() in taken:
@@ -122,21 +123,19 @@ class Organising(Service):
         return {"name": name.strip(), "color": color, "status": "created"}
 
     @reads()
-    def list_categories(
-        self, max_results: Limit = 50, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    def list_categories(self, max_results: Limit = 50, cursor: Cursor | None = None) -> Json:
         """List all color categories, by name."""
         items = [{"name": c["name"], "color": c["color"]} for c in categories(self)]
         return page(items, "categories", max_results, cursor)
 
     @writes(example=_CATEGORISED, idempotent=True)
-    def assign_category(self, email_id: EmailId, category_name: CategoryName) -> dict[str, Any]:
+    def assign_category(self, email_id: EmailId, category_name: CategoryName) -> Json:
         """Assign a category to a mail item. An item can have several."""
         names = categorise(self, email_id, category_name)
         return {"email_id": email_id, "categories": names, "status": "assigned"}
 
     @writes(example=_CATEGORISED, setup=(Setup("assign_category", _CATEGORISED),), idempotent=True)
-    def remove_category(self, email_id: EmailId, category_name: CategoryName) -> dict[str, Any]:
+    def remove_category(self, email_id: EmailId, category_name: CategoryName) -> Json:
         """Remove a category from a mail item. If the item does not have it, nothing changes."""
         row = find_item(self, email_id)
         name = find_category(self, category_name)
@@ -147,7 +146,7 @@ class Organising(Service):
     @reads(example={"category_name": "Acme"})
     def get_emails_by_category(
         self, category_name: CategoryName, limit: Limit = 20, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """List the mail items of a category in all folders, newest first."""
         name = find_category(self, category_name)
         rows = [row for row in rules.arrived(self) if name in row["categories"]]
@@ -155,7 +154,7 @@ class Organising(Service):
 
     # -- people -------------------------------------------------------------------------------
     @writes(example={"name": "Jo Marsh", "email_address": "jo.marsh@fastmail.com"})
-    def add_person(self, name: PersonName, email_address: Address) -> dict[str, Any]:
+    def add_person(self, name: PersonName, email_address: Address) -> Json:
         """Add someone to the account's people. Each address can be added only once."""
         bare = rules.address(email_address)
         own = rules.own_address(self)
@@ -176,7 +175,7 @@ class Organising(Service):
         return {"name": name.strip(), "email_address": bare}
 
     @reads()
-    def list_people(self, max_results: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_people(self, max_results: Limit = 50, cursor: Cursor | None = None) -> Json:
         """List the account's people, by name."""
         own = rules.own_address(self)
         rows = self.db.rows("outlook_people", "account=?", own, order="name, email_address")
@@ -185,6 +184,6 @@ class Organising(Service):
 
     # -- accounts -----------------------------------------------------------------------------
     @writes(example={"username": "hello"}, idempotent=True)
-    def set_active_user(self, username: Username) -> dict[str, Any]:
+    def set_active_user(self, username: Username) -> Json:
         """Sign in to one of the user's accounts. All tools then work on that mailbox."""
         return rules.sign_in(self, username, "list_profiles")

@@ -20,6 +20,7 @@ from servers.email.outlook._model import (
 )
 from servers.kit.control import seeded
 from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, page
 
 _STEP = {
@@ -69,7 +70,7 @@ _PARAMETER = {"move_to_folder": "folder", "categorize": "category", "forward_to"
 class QuickSteps(Service):
     """Tools for macros. A quick step runs completely or not at all."""
 
-    def _checked(self, action: Action, number: int) -> dict[str, Any]:
+    def _checked(self, action: Action, number: int) -> Json:
         """Return an action as it is stored, or refuse one that could not run."""
         kind = action["type"]
         params: dict[str, Any] = {**action.get("params", {})}
@@ -92,7 +93,7 @@ class QuickSteps(Service):
         return {"type": kind, "params": params}
 
     @writes(example=_STEP)
-    def create_quick_step(self, name: StepName, actions: Actions) -> dict[str, Any]:
+    def create_quick_step(self, name: StepName, actions: Actions) -> Json:
         """Save several actions under a name, to run on mail items with run_quick_step.
 
         The types of action are move_to_folder (params: folder), mark_read, flag, categorize
@@ -118,9 +119,7 @@ class QuickSteps(Service):
         return {"quick_step_id": row["id"], "name": row["name"], "status": "created"}
 
     @reads()
-    def list_quick_steps(
-        self, max_results: Limit = 20, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    def list_quick_steps(self, max_results: Limit = 20, cursor: Cursor | None = None) -> Json:
         """List quick steps and their actions, by name."""
         own = rules.own_address(self)
         rows = self.db.rows("outlook_quick_steps", "account=?", own, order="name, id")
@@ -129,7 +128,7 @@ class QuickSteps(Service):
         ]
         return page(items, "quick_steps", max_results, cursor)
 
-    def _find_step(self, quick_step_id: str) -> dict[str, Any]:
+    def _find_step(self, quick_step_id: str) -> Row:
         row = self.db.get("outlook_quick_steps", quick_step_id)
         if row is None or row["account"] != rules.own_address(self):
             self.fail(
@@ -139,7 +138,7 @@ class QuickSteps(Service):
             )
         return row
 
-    def _perform(self, action: dict[str, Any], email_id: str) -> dict[str, Any]:
+    def _perform(self, action: Row, email_id: str) -> Json:
         """Perform an action on a mail item and return its type and result."""
         kind = action["type"]
         params = action["params"]
@@ -163,7 +162,7 @@ class QuickSteps(Service):
         setup=_MADE,
         destructive=True,
     )
-    def run_quick_step(self, quick_step_id: StepId, email_id: EmailId) -> dict[str, Any]:
+    def run_quick_step(self, quick_step_id: StepId, email_id: EmailId) -> Json:
         """Run a quick step's actions on a mail item, in order.
 
         If one of them fails, none takes effect. A forwarded message cannot be recalled.
@@ -178,7 +177,7 @@ class QuickSteps(Service):
         }
 
     @writes(example={"quick_step_id": "${made.quick_step_id}"}, setup=_MADE, destructive=True)
-    def delete_quick_step(self, quick_step_id: StepId) -> dict[str, Any]:
+    def delete_quick_step(self, quick_step_id: StepId) -> Json:
         """Delete a quick step permanently."""
         self._find_step(quick_step_id)
         self.db.delete("outlook_quick_steps", quick_step_id)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
@@ -20,6 +20,7 @@ from servers.email.outlook._model import (
 )
 from servers.kit.control import seeded
 from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, page
 
 _PINNED = (Setup("pin_email", {"email_id": seeded("oem", "chicago_agenda_1")}),)
@@ -42,7 +43,7 @@ class Reading(Service):
     @reads(example={"folder": "inbox", "max_results": 5})
     def list_mail_items(
         self, folder: FolderName = "inbox", max_results: Limit = 20, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """List the mail items in a folder, newest first.
 
         The folders are inbox, sent, archive, junk, deleted, and your own (see list_folders).
@@ -51,12 +52,12 @@ class Reading(Service):
         return page(rows, "emails", max_results, cursor, item_json)
 
     @reads(example={"email_id": seeded("oem", "chicago_agenda_1")})
-    def get_mail_item(self, email_id: EmailId) -> dict[str, Any]:
+    def get_mail_item(self, email_id: EmailId) -> Json:
         """Get a mail item in full. This does not mark it as read."""
         return item_json(find_item(self, email_id))
 
     @reads(example={"thread_id": seeded("oth", "chicago_agenda")})
-    def get_conversation(self, thread_id: ThreadId) -> dict[str, Any]:
+    def get_conversation(self, thread_id: ThreadId) -> Json:
         """Get a conversation with all its mail items in any folder, oldest first."""
         rows = rules.arrived(self, "thread_id=?", thread_id)[::-1]
         if not rows:
@@ -80,7 +81,7 @@ class Reading(Service):
         folder: FolderName | None = None,
         max_results: Limit = 20,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Search one folder, or all folders including junk and deleted, best matches first.
 
         Equally good matches come newest first.
@@ -94,7 +95,7 @@ class Reading(Service):
             name = find_category(self, value)
             return lambda row: name in row["categories"]
 
-        def anywhere(row: dict[str, Any]) -> bool:
+        def anywhere(row: Row) -> bool:
             return True
 
         flags: dict[str, search.Test] = {
@@ -112,7 +113,7 @@ class Reading(Service):
         return page(rows, "emails", max_results, cursor, item_json)
 
     @reads()
-    def list_folders(self, max_results: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_folders(self, max_results: Limit = 50, cursor: Cursor | None = None) -> Json:
         """List all folders, with their item and unread counts."""
         rows = rules.arrived(self)
         folders = []
@@ -129,7 +130,7 @@ class Reading(Service):
         return page(folders, "folders", max_results, cursor)
 
     @writes(example={"folder": "Reading"})
-    def create_folder(self, folder: FolderName) -> dict[str, Any]:
+    def create_folder(self, folder: FolderName) -> Json:
         """Create a folder."""
         name = folder.strip()
         taken = {n.lower() for n in (*FOLDERS, "drafts", *user_folders(self))}
@@ -144,14 +145,12 @@ class Reading(Service):
         return {"folder": name, "status": "created"}
 
     @reads(setup=_PINNED)
-    def list_pinned_emails(
-        self, max_results: Limit = 20, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    def list_pinned_emails(self, max_results: Limit = 20, cursor: Cursor | None = None) -> Json:
         """List pinned mail items that are not deleted, newest first."""
         rows = [row for row in rules.arrived(self, "pinned=1") if row["folder"] != "deleted"]
         return page(rows, "emails", max_results, cursor, item_json)
 
     @reads()
-    def list_profiles(self) -> dict[str, Any]:
+    def list_profiles(self) -> Json:
         """List the accounts that set_active_user can sign in to and show which one is active."""
         return {"accounts": rules.accounts(self)}

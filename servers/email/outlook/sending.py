@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
@@ -12,6 +12,7 @@ from servers.email._rules import Addresses, Attachments, Body, Note, ReplyAll, R
 from servers.email.outlook._model import EmailId, find_item
 from servers.kit.control import seeded
 from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, page
 
 _MAIL = {
@@ -36,7 +37,7 @@ class Sending(Service):
         cc: Addresses | None = None,
         bcc: Addresses | None = None,
         attachments: Attachments | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Send a new message immediately.
 
         For each address that cannot be reached, an 'Undeliverable' message arrives in the inbox
@@ -51,7 +52,7 @@ class Sending(Service):
     )
     def reply_to_conversation(
         self, email_id: EmailId, body: ReplyBody, reply_all: ReplyAll = False
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Reply to a mail item: to its sender, and with reply_all to everyone on To and Cc.
 
         The reply joins the conversation. A reply to your own message goes to its recipients.
@@ -66,7 +67,7 @@ class Sending(Service):
     )
     def forward_mail_item(
         self, email_id: EmailId, to: Addresses, additional_message: Note | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Forward a mail item with its text quoted and its attachments."""
         original = find_item(self, email_id)
         forward = rules.forward_of(original, to, additional_message)
@@ -81,11 +82,11 @@ class Sending(Service):
         body: Body | None = None,
         cc: Addresses | None = None,
         bcc: Addresses | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Save a message without sending it. Any part can be left out for now."""
         return delivery.save_draft(self, rules.drafted(to, cc, bcc, subject, body))
 
-    def _find_draft(self, draft_id: str) -> dict[str, Any]:
+    def _find_draft(self, draft_id: str) -> Row:
         row = self.db.get("outlook_drafts", draft_id)
         if row is None or row["account"] != rules.own_address(self):
             self.fail(
@@ -110,7 +111,7 @@ class Sending(Service):
         cc: Addresses | None = None,
         bcc: Addresses | None = None,
         attachments: Attachments | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Change parts of a draft and return it.
 
         Parts that are left out stay as they are; an empty list or text clears a part.
@@ -126,13 +127,11 @@ class Sending(Service):
         return delivery.change_draft(self, self._find_draft(draft_id), given)
 
     @writes(example={"draft_id": "${made.draft_id}"}, setup=_DRAFT, destructive=True)
-    def send_composed_draft(self, draft_id: DraftId) -> dict[str, Any]:
+    def send_composed_draft(self, draft_id: DraftId) -> Json:
         """Send a draft as it is. It is removed from the drafts."""
         return delivery.send_draft(self, self._find_draft(draft_id))
 
     @reads()
-    def list_composed_drafts(
-        self, max_results: Limit = 20, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    def list_composed_drafts(self, max_results: Limit = 20, cursor: Cursor | None = None) -> Json:
         """List drafts, newest first."""
         return page(delivery.drafts(self), "drafts", max_results, cursor, delivery.draft_json)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, timedelta
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -11,6 +11,7 @@ from servers.finance import _calendar as calendar
 from servers.finance import _data as data
 from servers.finance import _market as market
 from servers.kit.service import Service
+from servers.kit.types import Json, Row
 from servers.kit.zones import local_day
 
 TABLES = {"alpha_vantage_watchlists": data.WATCHLISTS}
@@ -55,7 +56,7 @@ def delayed(svc: Service) -> int:
     return svc.now - DELAY
 
 
-def trading_days(svc: Service, row: dict[str, Any], since: date | None = None) -> list[date]:
+def trading_days(svc: Service, row: Row, since: date | None = None) -> list[date]:
     """Return a security's completed trading days, oldest first.
 
     A day counts as complete 15 minutes after its close.
@@ -67,7 +68,7 @@ def trading_days(svc: Service, row: dict[str, Any], since: date | None = None) -
     return market.days(row, since or date(1990, 1, 2), last, svc.now)
 
 
-def quote_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+def quote_json(svc: Service, row: Row) -> Json:
     """Return the short form of a delayed quote."""
     quote = market.quote(row, delayed(svc))
     return {

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from servers.finance import _calendar as calendar
 from servers.finance.alpha_vantage import _macro as macro
 from servers.kit.service import Service, reads
+from servers.kit.types import Json
 from servers.kit.values import Cursor, Limit, iso, page
 from servers.kit.zones import local_day
 
@@ -25,7 +26,7 @@ class Economy(Service):
     @reads(example={"indicator": "CPI"})
     def get_alpha_economic_indicator(
         self, indicator: Name, limit: Limit = 24, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return an economic series, newest period first; unreleased periods are not included.
 
         date is the first day of the period, value the figure of the latest release, vintage the
@@ -48,14 +49,14 @@ class Economy(Service):
         )
 
     @reads()
-    def list_alpha_economic_indicators(self) -> dict[str, Any]:
+    def list_alpha_economic_indicators(self) -> Json:
         """Return the economic series with their unit, interval, latest period and next release."""
         return {"indicators": [self._about(name) for name in macro.INDICATORS]}
 
     def _periods(self, series: macro.Indicator) -> list[date]:
         return macro.periods(series, local_day(self.now, calendar.NEW_YORK))
 
-    def _point(self, period: str, out: list[macro.Vintage]) -> dict[str, Any]:
+    def _point(self, period: str, out: list[macro.Vintage]) -> Json:
         latest = out[-1]
         before = out[-2] if len(out) > 1 else None
         return {
@@ -66,7 +67,7 @@ class Economy(Service):
             "earlier_value": before and before.value,
         }
 
-    def _about(self, name: str) -> dict[str, Any]:
+    def _about(self, name: str) -> Json:
         series = macro.INDICATORS[name]
         periods = self._periods(series)
         latest = next((p for p in periods if macro.known(series, p, self.now)), None)

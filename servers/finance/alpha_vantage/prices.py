@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -23,6 +23,7 @@ from servers.finance.alpha_vantage._model import (
     trading_days,
 )
 from servers.kit.service import Service, reads
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, iso, page
 
 OutputSize = Annotated[
@@ -45,7 +46,7 @@ class Prices(Service):
         asset_type: AssetTypeArg | None = None,
         limit: Limit = 10,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Find securities whose symbol or name contains every keyword, best match first.
 
         match_score runs from 0 to 1. Without keywords, all securities that match the filters are
@@ -55,7 +56,7 @@ class Prices(Service):
         return page(rows, "matches", limit, cursor, lambda r: self._match(r, keywords or ""))
 
     @reads(example={"symbol": "SMPK"})
-    def get_alpha_global_quote(self, symbol: Symbol) -> dict[str, Any]:
+    def get_alpha_global_quote(self, symbol: Symbol) -> Json:
         """Return a quote in dollars as of 15 minutes ago; as_of is the moment of the price.
 
         It includes the range, volume and change of the latest trading day.
@@ -85,7 +86,7 @@ class Prices(Service):
         outputsize: OutputSize = "compact",
         limit: Limit = 100,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return price bars of completed trading days, newest first.
 
         A bar has open, high, low and close in dollars, and volume; a week or month is dated by its
@@ -107,9 +108,7 @@ class Prices(Service):
             dates, "series", most, cursor, lambda d: self._bar(row, interval, first_days[d], d)
         )
 
-    def _bar(
-        self, row: dict[str, Any], interval: Interval, first: date, last: str
-    ) -> dict[str, Any]:
+    def _bar(self, row: Row, interval: Interval, first: date, last: str) -> Json:
         bar = market.bars(row, interval, first, date.fromisoformat(last), self.now)[0]
         return {
             "date": bar.date,
@@ -120,7 +119,7 @@ class Prices(Service):
             "volume": bar.volume,
         }
 
-    def _match(self, row: dict[str, Any], keywords: str) -> dict[str, Any]:
+    def _match(self, row: Row, keywords: str) -> Json:
         asked = keywords.strip().upper()
         name = row["name"]
         score = min(round(len(asked) / max(len(name), 1), 4), 0.99)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import date, timedelta
-from typing import Any
 
 from servers.finance import _calendar as calendar
 from servers.finance import _data as data
@@ -22,6 +21,7 @@ from servers.finance.alpha_vantage._model import (
 from servers.kit.control import make_id
 from servers.kit.noise import share
 from servers.kit.service import Service, reads
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, iso, page
 from servers.kit.zones import local_day
 
@@ -43,7 +43,7 @@ class Research(Service):
     """Facts and opinions about companies."""
 
     @reads(example={"symbol": "SMPK"})
-    def get_alpha_company_overview(self, symbol: Symbol) -> dict[str, Any]:
+    def get_alpha_company_overview(self, symbol: Symbol) -> Json:
         """Return a company's description and its figures at the delayed price.
 
         Market value, revenue, dividends and moving averages are in dollars, growth and yield in
@@ -87,7 +87,7 @@ class Research(Service):
     @reads(example={"symbol": "SMPK"})
     def get_alpha_news_sentiment(
         self, symbol: Symbol, limit: Limit = 5, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return news about a security, newest first and 15 minutes late, with sentiment scores.
 
         Sentiment runs from -1 to 1. overall_score is the mean of the past 30 days, weighted by each
@@ -109,7 +109,7 @@ class Research(Service):
         )
 
     @reads(example={"symbol": "SMPK"})
-    def get_alpha_rating_snapshot(self, symbol: Symbol) -> dict[str, Any]:
+    def get_alpha_rating_snapshot(self, symbol: Symbol) -> Json:
         """Return this month's analyst ratings of a stock, with target prices in dollars.
 
         score runs from 1 (strong buy) to 5 (strong sell); ratings counts the analysts per rating.
@@ -140,7 +140,7 @@ class Research(Service):
         min_market_cap: data.MarketCap | None = None,
         limit: Limit = 10,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return listed stocks that meet every condition, by market value, largest first.
 
         Each has its delayed price, P/E ratio and analyst consensus.
@@ -151,13 +151,13 @@ class Research(Service):
                 passed[stock.row["symbol"]] = stock
         return page(list(passed), "equities", limit, cursor, lambda s: self._screened(passed[s]))
 
-    def _dividend_due(self, row: dict[str, Any], today: date) -> figures.Dividend | None:
+    def _dividend_due(self, row: Row, today: date) -> figures.Dividend | None:
         """Return the first declared dividend that has not been paid yet."""
         near = figures.dividends(row, today - timedelta(days=200), today + timedelta(days=120))
         declared = [d for d in near if d.declared <= today]
         return next((d for d in declared if d.pay_date >= today), None)
 
-    def _screened(self, passed: data.Screened) -> dict[str, Any]:
+    def _screened(self, passed: data.Screened) -> Json:
         row = passed.row
         return {
             "symbol": row["symbol"],
@@ -170,7 +170,7 @@ class Research(Service):
             "consensus": passed.analysts.consensus,
         }
 
-    def _mean(self, row: dict[str, Any], count: int) -> float | None:
+    def _mean(self, row: Row, count: int) -> float | None:
         today = local_day(self.now, calendar.NEW_YORK)
         days = trading_days(self, row, today - timedelta(days=count * 2))[-count:]
         closes = [data.close_by(row, day) or 0.0 for day in days]
@@ -183,7 +183,7 @@ def _relevance(article: news.Article) -> float:
     return round(base + 0.15 * share("relevance", article.key), 2)
 
 
-def _article(article_id: str, article: news.Article) -> dict[str, Any]:
+def _article(article_id: str, article: news.Article) -> Json:
     return {
         "article_id": article_id,
         "title": article.title,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -16,6 +16,7 @@ from servers.finance.alpha_vantage import _indicators as indicators
 from servers.finance.alpha_vantage._indicators import Series
 from servers.finance.alpha_vantage._model import WORDS, Interval, trading_days
 from servers.kit.service import Service, reads
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, page
 
 Name = Annotated[
@@ -107,7 +108,7 @@ class Technicals(Service):
         time_period: Period | None = None,
         limit: Limit = 30,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return an indicator's values by date, newest first, from completed trading days.
 
         get_alpha_indicator_list describes the fields of a value. For coins, STOCH and ADX are
@@ -139,7 +140,7 @@ class Technicals(Service):
         )
 
     @reads()
-    def get_alpha_indicator_list(self) -> dict[str, Any]:
+    def get_alpha_indicator_list(self) -> Json:
         """Return the technical indicators with their meaning, fields and default time_period."""
         listed = [
             {
@@ -162,7 +163,7 @@ class Technicals(Service):
         return 0
 
     def _prices(
-        self, row: dict[str, Any], interval: market.Interval, ranged: bool
+        self, row: Row, interval: market.Interval, ranged: bool
     ) -> tuple[list[str], Prices]:
         """Return the dates of bars and their prices, oldest first.
 

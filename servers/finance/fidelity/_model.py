@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -12,6 +12,7 @@ from servers.finance import _market as market
 from servers.finance._orders import average_price, filled, shares, status
 from servers.kit.service import Service
 from servers.kit.store import Table
+from servers.kit.types import Json, Row
 from servers.kit.values import dollars, iso
 
 TABLES = {
@@ -51,13 +52,13 @@ OrderStatus = Annotated[
 SHOWN = {"pending": "open", "cancelled": "canceled", "failed": "rejected"}
 
 
-def state(row: dict[str, Any], now: str) -> str:
+def state(row: Row, now: str) -> str:
     """Return an order's status as Fidelity names it."""
     general = status(row, now)
     return SHOWN.get(general, general)
 
 
-def order_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+def order_json(svc: Service, row: Row) -> Json:
     """Return an order as the agent sees it."""
     done = filled(row, svc.time)
     quantity = row["units"]
@@ -91,12 +92,12 @@ def _price(at_pips: int | None) -> float | None:
     return None if at_pips is None else at_pips / market.PIP
 
 
-def minimum_investment(row: dict[str, Any]) -> float | None:
+def minimum_investment(row: Row) -> float | None:
     """Return the minimum first purchase of a fund in dollars, or None if it has none."""
     return None if row["minimum_investment"] is None else dollars(row["minimum_investment"])
 
 
-def security_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+def security_json(svc: Service, row: Row) -> Json:
     """Return a security as an item in a list of results."""
     quote = market.quote(row, svc.now)
     return {
@@ -110,7 +111,7 @@ def security_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def quote_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+def quote_json(svc: Service, row: Row) -> Json:
     """Return a full quote."""
     quote = market.quote(row, svc.now)
     low, high = market.year_range(row, svc.now)

@@ -15,6 +15,7 @@ from servers.finance._orders import Wish, shares
 from servers.finance.fidelity._model import WORDS, account
 from servers.kit.control import seeded
 from servers.kit.service import Service, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Dollars, Limit, dollars, page
 
 BasketId = Annotated[str, Field(description="The basket_id, from list_baskets.")]
@@ -54,7 +55,7 @@ class Baskets(Service):
             ],
         }
     )
-    def create_basket(self, name: BasketName, securities: Parts) -> dict[str, Any]:
+    def create_basket(self, name: BasketName, securities: Parts) -> Json:
         """Create a basket of stocks and ETFs by weight.
 
         Nothing is bought yet; see trade_basket.
@@ -100,7 +101,7 @@ class Baskets(Service):
         return weights
 
     @reads(example={"basket_id": seeded("fdb", "dividends")})
-    def get_basket(self, basket_id: BasketId) -> dict[str, Any]:
+    def get_basket(self, basket_id: BasketId) -> Json:
         """Return a basket, even a deleted one: its securities with their weights.
 
         Each security has its current price in dollars and the number of shares that the account
@@ -109,7 +110,7 @@ class Baskets(Service):
         return self._json(self._find(basket_id, deleted=True))
 
     @reads()
-    def list_baskets(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_baskets(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return baskets, newest first, each with its number of securities."""
         return page(self._baskets(), "baskets", limit, cursor, self._short)
 
@@ -121,7 +122,7 @@ class Baskets(Service):
         side: Annotated[
             Literal["buy", "sell"], Field(description="Whether to buy or sell the basket.")
         ],
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Buy or sell a basket for a dollar amount, split by weight.
 
         Either all of its orders are placed or none. Each security must get at least one dollar.
@@ -148,18 +149,18 @@ class Baskets(Service):
         }
 
     @writes(example={"basket_id": seeded("fdb", "dividends")}, destructive=True)
-    def delete_basket(self, basket_id: BasketId) -> dict[str, Any]:
+    def delete_basket(self, basket_id: BasketId) -> Json:
         """Delete a basket. Shares bought through it stay in the account."""
         self._find(basket_id)
         self.db.update("fidelity_baskets", basket_id, deleted_at=self.time)
         return {"basket_id": basket_id, "status": "deleted"}
 
-    def _baskets(self) -> list[dict[str, Any]]:
+    def _baskets(self) -> list[Row]:
         return self.db.rows(
             "fidelity_baskets", "deleted_at IS NULL", order="created_at DESC, rowid DESC"
         )
 
-    def _find(self, basket_id: str, deleted: bool = False) -> dict[str, Any]:
+    def _find(self, basket_id: str, deleted: bool = False) -> Row:
         row = self.db.get("fidelity_baskets", basket_id)
         if row is None or (row["deleted_at"] is not None and not deleted):
             message = f"There is no basket with the ID {basket_id!r}."
@@ -167,7 +168,7 @@ class Baskets(Service):
             self.fail("BASKET_NOT_FOUND", message, hint, basket_id=basket_id)
         return row
 
-    def _short(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _short(self, row: Row) -> Json:
         return {
             "basket_id": row["id"],
             "name": row["name"],
@@ -176,7 +177,7 @@ class Baskets(Service):
             "created_at": row["created_at"],
         }
 
-    def _json(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _json(self, row: Row) -> dict[str, Any]:
         mine = account(self)
         securities = []
         for symbol, weight in row["securities"]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 from decimal import Decimal
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -20,6 +20,7 @@ from servers.finance._brokerage import MAIN, Symbol
 from servers.finance.fidelity._model import WORDS
 from servers.kit.control import seeded
 from servers.kit.service import Service, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Dollars, Limit, dollars, page
 
 Method = Annotated[
@@ -70,7 +71,7 @@ class Money(Service):
     @writes(example={"amount": 250})
     def deposit_funds(
         self, amount: Dollars, method: Method = "ach", tax_year: TaxYear | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Transfer money from the linked bank; it can be invested once it has arrived.
 
         In a retirement account, a deposit is a contribution and counts toward the annual limit for
@@ -100,7 +101,7 @@ class Money(Service):
         return self._transfer(row) | {"estimated_available": row["clears_at"]}
 
     @writes(example={"amount": 35})
-    def withdraw_funds(self, amount: Dollars, method: Method = "ach") -> dict[str, Any]:
+    def withdraw_funds(self, amount: Dollars, method: Method = "ach") -> Json:
         """Send settled cash that is not held by open orders to the linked bank."""
         arrives = self._arrival(amount, method)
         row = dealing.transfer(
@@ -109,7 +110,7 @@ class Money(Service):
         return self._transfer(row) | {"estimated_arrival": row["clears_at"]}
 
     @reads(example={"limit": 10})
-    def list_transfers(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_transfers(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return deposits and withdrawals, newest first, with method and status.
 
         Contributions show their tax year.
@@ -120,7 +121,7 @@ class Money(Service):
         return page(rows, "transfers", limit, cursor, self._transfer)
 
     @reads()
-    def list_dividends(self, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_dividends(self, limit: Limit = 50, cursor: Cursor | None = None) -> Json:
         """Return dividends in dollars, latest ex-date first.
 
         They are paid in cash on the pay date.
@@ -128,7 +129,7 @@ class Money(Service):
         rows = self.db.rows("fidelity_dividends", "1", order="ex_date DESC, id")
         return page(rows, "dividends", limit, cursor, self._dividend)
 
-    def _dividend(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _dividend(self, row: Row) -> Json:
         return {
             "dividend_id": row["id"],
             "symbol": row["symbol"],
@@ -139,7 +140,7 @@ class Money(Service):
             "pay_date": row["pay_date"],
         }
 
-    def _transfer(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _transfer(self, row: Row) -> Json:
         return {
             "transfer_id": row["id"],
             "type": row["direction"],
@@ -165,16 +166,16 @@ class Money(Service):
         who = self._profile()
         return f"{who['bank_name']} …{who['bank_last4']}"
 
-    def _profile(self) -> dict[str, Any]:
+    def _profile(self) -> Row:
         return self.db.rows("fidelity_profile")[0]
 
     # -- watchlist and alerts ---------------------------------------------------------------------
     @reads()
-    def get_watchlist(self, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
+    def get_watchlist(self, limit: Limit = 50, cursor: Cursor | None = None) -> Json:
         """Return the watchlist, with prices and the day's changes in dollars and percent."""
         return page(lists.watched(self, WORDS), "watchlist", limit, cursor, self._watched)
 
-    def _watched(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _watched(self, row: Row) -> Json:
         quote = market.quote(row, self.now)
         return {
             "symbol": row["symbol"],
@@ -185,19 +186,17 @@ class Money(Service):
         }
 
     @writes(example={"symbol": "BWTR"}, idempotent=True)
-    def add_to_watchlist(self, symbol: Symbol) -> dict[str, Any]:
+    def add_to_watchlist(self, symbol: Symbol) -> Json:
         """Add a stock, ETF, mutual fund or coin to the watchlist."""
         return {"symbol": lists.watch(self, WORDS, symbol)["symbol"], "status": "watching"}
 
     @writes(example={"symbol": "GLFX"}, destructive=True)
-    def remove_from_watchlist(self, symbol: Symbol) -> dict[str, Any]:
+    def remove_from_watchlist(self, symbol: Symbol) -> Json:
         """Remove a symbol from the watchlist."""
         return {"symbol": lists.unwatch(self, WORDS, symbol, "get_watchlist"), "status": "removed"}
 
     @writes(example={"symbol": "CSPL", "condition": "pe_below", "threshold": 17.5})
-    def set_stock_alert(
-        self, symbol: Symbol, condition: Condition, threshold: Threshold
-    ) -> dict[str, Any]:
+    def set_stock_alert(self, symbol: Symbol, condition: Condition, threshold: Threshold) -> Json:
         """Set an alert for the first time that a condition is met within 90 days.
 
         If the condition is already met, the alert triggers at once.
@@ -221,7 +220,7 @@ class Money(Service):
         return self._alert(lists.set_alert(self, WORDS, alert_id, row, condition, int(exact)))
 
     @reads()
-    def list_stock_alerts(self, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_stock_alerts(self, limit: Limit = 50, cursor: Cursor | None = None) -> Json:
         """Return alerts, newest first, with current prices and status.
 
         The status is active, triggered (with the time) or expired.
@@ -229,12 +228,12 @@ class Money(Service):
         return page(lists.alerts(self, WORDS), "alerts", limit, cursor, self._alert)
 
     @writes(example={"alert_id": seeded("fda", "cspl-pe")}, destructive=True)
-    def remove_stock_alert(self, alert_id: AlertId) -> dict[str, Any]:
+    def remove_stock_alert(self, alert_id: AlertId) -> Json:
         """Remove an alert permanently."""
         lists.remove_alert(self, WORDS, alert_id, "list_stock_alerts")
         return {"alert_id": alert_id, "status": "removed"}
 
-    def _alert(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _alert(self, row: Row) -> Json:
         asset = market.security(self, row["symbol"])
         status = lists.alert_status(row, self.time)
         return {

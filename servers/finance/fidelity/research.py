@@ -12,6 +12,7 @@ from servers.finance import _market as market
 from servers.finance._brokerage import Symbol
 from servers.finance.fidelity._model import WORDS, minimum_investment
 from servers.kit.service import Service, reads
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, page
 
 Percent = Annotated[float, Field(ge=0, le=100, description="Percent per year, e.g. 0.25.")]
@@ -24,7 +25,7 @@ class Research(Service):
     """Analysts' views on securities, and the fund screener."""
 
     @reads(example={"symbol": "CSPL"})
-    def get_analyst_rating(self, symbol: Symbol) -> dict[str, Any]:
+    def get_analyst_rating(self, symbol: Symbol) -> Json:
         """Return the analysts' rating of a stock, with its sector.
 
         It includes the consensus, target prices in dollars, and the number of analysts for each
@@ -44,7 +45,7 @@ class Research(Service):
         }
 
     @reads(example={"symbol": "CSPL"})
-    def get_research_report(self, symbol: Symbol) -> dict[str, Any]:
+    def get_research_report(self, symbol: Symbol) -> Json:
         """Return the research report on a stock.
 
         It has a summary, recommendation, target price, valuation, revenue growth in percent, rank
@@ -88,7 +89,7 @@ class Research(Service):
         min_dividend_yield: Percent | None = None,
         limit: Limit = 20,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return the ETFs and mutual funds that meet every condition, cheapest first.
 
         Expense ratios and dividend yields are in percent.
@@ -104,7 +105,7 @@ class Research(Service):
                 max_expense_ratio=high,
             )
 
-        def fits(row: dict[str, Any]) -> bool:
+        def fits(row: Row) -> bool:
             if sector is not None and row["sector"] != sector:
                 return False
             if not low <= (row["expense_ratio"] or 0) <= high:
@@ -117,7 +118,7 @@ class Research(Service):
         funds.sort(key=lambda row: (row["expense_ratio"] or 0, row["symbol"]))
         return page(funds, "funds", limit, cursor, self._fund)
 
-    def _fund(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _fund(self, row: Row) -> Json:
         return {
             "symbol": row["symbol"],
             "name": row["name"],

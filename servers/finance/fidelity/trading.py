@@ -24,6 +24,7 @@ from servers.finance.fidelity._model import (
 )
 from servers.kit.control import seeded
 from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, dollars, page, parse_time
 from servers.kit.zones import local_day, months_later
 
@@ -57,7 +58,7 @@ class Trading(Service):
     """The account, its positions, and orders."""
 
     @reads()
-    def get_investor_profile(self) -> dict[str, Any]:
+    def get_investor_profile(self) -> Json:
         """Return the account holder, the account's type and registration, and its cash.
 
         Buying power, cash and the amount available to withdraw are in dollars.
@@ -85,7 +86,7 @@ class Trading(Service):
         security_type: Security | None = None,
         limit: Limit = 10,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return securities whose symbol or name contains every word of the query.
 
         The best match comes first. Stocks, ETFs, mutual funds and coins are searched.
@@ -97,7 +98,7 @@ class Trading(Service):
         return page(matches, "securities", limit, cursor, lambda row: security_json(self, row))
 
     @reads(example={"symbol": "CNDR"})
-    def get_stock_quote(self, symbol: Symbol) -> dict[str, Any]:
+    def get_stock_quote(self, symbol: Symbol) -> Json:
         """Return a quote in dollars for a stock, ETF, mutual fund or coin.
 
         It includes the 52-week range, valuation figures, and the time of the quote.
@@ -105,7 +106,7 @@ class Trading(Service):
         return quote_json(self, brokerage.find_security(self, WORDS, symbol))
 
     @reads()
-    def get_positions(self) -> dict[str, Any]:
+    def get_positions(self) -> Json:
         """Return positions by symbol, their total value, and the cash balance.
 
         Each position has its quantity, average cost, value, gain, and shares available to sell.
@@ -139,7 +140,7 @@ class Trading(Service):
         include_sold: Sold = False,
         limit: Limit = 50,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return the tax lots of a position, oldest first.
 
         Each lot has its remaining shares, cost basis, purchase date, gain in dollars, and term:
@@ -154,7 +155,7 @@ class Trading(Service):
         lots = {lot.id: lot for lot in position}
         return page(list(lots), "lots", limit, cursor, lambda lot_id: self._lot(row, lots[lot_id]))
 
-    def _lot(self, row: dict[str, Any], lot: brokerage.Lot) -> dict[str, Any]:
+    def _lot(self, row: Row, lot: brokerage.Lot) -> Json:
         worth = brokerage.worth(self, lot.symbol, lot.units)
         acquired = local_day(parse_time(lot.acquired_at), calendar.NEW_YORK)
         is_long_term = local_day(self.now, calendar.NEW_YORK) > months_later(acquired, 12)
@@ -188,7 +189,7 @@ class Trading(Service):
         limit_price: Price | None = None,
         stop_price: Price | None = None,
         lot_ids: LotIds | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Order shares, and return the order.
 
         Stocks and ETFs fill at the bid or ask while the market is open, funds at the next net asset
@@ -252,14 +253,14 @@ class Trading(Service):
         return sales
 
     @reads(example={"order_id": seeded("fdo", "div-etf")})
-    def get_order(self, order_id: OrderId) -> dict[str, Any]:
+    def get_order(self, order_id: OrderId) -> Json:
         """Return one order with its current status, what has been filled, and its commission."""
         return order_json(self, dealing.find_order(self, WORDS, order_id))
 
     @reads(example={"limit": 5})
     def list_orders(
         self, status: OrderStatus | None = None, limit: Limit = 20, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return orders, newest first. Orders placed through a basket have its basket_id."""
         rows = dealing.orders(self, WORDS)
         if status is not None:
@@ -283,7 +284,7 @@ class Trading(Service):
         ),
         destructive=True,
     )
-    def cancel_order(self, order_id: OrderId) -> dict[str, Any]:
+    def cancel_order(self, order_id: OrderId) -> Json:
         """Cancel an open or partially filled order. The part already filled stays."""
         shown = order_json(self, dealing.cancel(self, WORDS, order_id))
         return {name: shown[name] for name in ("order_id", "status", "filled_quantity")}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -10,6 +10,7 @@ from servers.finance import _data as data
 from servers.finance import _market as market
 from servers.kit.service import Service
 from servers.kit.store import Table
+from servers.kit.types import Json, Row
 
 TABLES = {
     "google_finance_watchlists": data.WATCHLISTS,
@@ -52,7 +53,7 @@ WORDS = data.Words(
 )
 
 
-def ticker_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+def ticker_json(svc: Service, row: Row) -> Json:
     """Return the short form of a security."""
     quote = market.quote(row, svc.now)
     return {

@@ -15,6 +15,7 @@ from servers.finance._orders import decimals, shares, units_of, value
 from servers.finance.google_finance._model import WORDS, ticker_json
 from servers.kit.control import seeded
 from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Date, Limit, dollars, page
 
 PortfolioId = Annotated[str, Field(description="portfolio_id from list_google_portfolios.")]
@@ -49,31 +50,29 @@ class Portfolios(Service):
     """What the user follows and tracks."""
 
     @reads()
-    def list_google_watchlists(
-        self, limit: Limit = 20, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    def list_google_watchlists(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return the watchlists, oldest first, each with its symbols and their number."""
         return page(data.watchlists(self, WORDS), "watchlists", limit, cursor, _list)
 
     @reads(example={"watchlist_id": seeded("gfw", "portland")})
-    def get_google_watchlist(self, watchlist_id: data.WatchlistId) -> dict[str, Any]:
+    def get_google_watchlist(self, watchlist_id: data.WatchlistId) -> Json:
         """Return a watchlist with the price and day change of each security on it."""
         row = data.find_watchlist(self, WORDS, watchlist_id)
         return _list(row) | {"items": data.watched(self, row, lambda r: ticker_json(self, r))}
 
     @writes(example={"name": "Chips", "symbols": ["NVLT", "TCHQ"]}, idempotent=True)
-    def save_google_watchlist(self, name: data.ListName, symbols: data.Symbols) -> dict[str, Any]:
+    def save_google_watchlist(self, name: data.ListName, symbols: data.Symbols) -> Json:
         """Create a watchlist, or replace the symbols of the one with that name."""
         return _list(data.save_watchlist(self, WORDS, name, symbols, self.codes.invalid))
 
     @writes(example={"watchlist_id": seeded("gfw", "portland")}, destructive=True)
-    def delete_google_watchlist(self, watchlist_id: data.WatchlistId) -> dict[str, Any]:
+    def delete_google_watchlist(self, watchlist_id: data.WatchlistId) -> Json:
         """Delete a watchlist; the securities on it are not affected."""
         row = data.drop_watchlist(self, WORDS, watchlist_id)
         return {"watchlist_id": row["id"], "name": row["name"], "status": "deleted"}
 
     @writes(example={"name": "Someday"})
-    def create_google_portfolio(self, name: PortfolioName) -> dict[str, Any]:
+    def create_google_portfolio(self, name: PortfolioName) -> Json:
         """Create an empty portfolio. It only tracks holdings: nothing is bought or sold."""
         title = " ".join(name.split())
         known = {p["name"].casefold(): p["id"] for p in self.db.rows("google_finance_portfolios")}
@@ -88,15 +87,13 @@ class Portfolios(Service):
         return self._summary(self.db.insert("google_finance_portfolios", row))
 
     @reads()
-    def list_google_portfolios(
-        self, limit: Limit = 20, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    def list_google_portfolios(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return the portfolios, oldest first, with cost, current value and gain in dollars."""
         rows = self.db.rows("google_finance_portfolios", order="created_at, rowid")
         return page(rows, "portfolios", limit, cursor, self._summary)
 
     @reads(example={"portfolio_id": seeded("gfp", "robinhood")})
-    def get_google_portfolio(self, portfolio_id: PortfolioId) -> dict[str, Any]:
+    def get_google_portfolio(self, portfolio_id: PortfolioId) -> Json:
         """Return a portfolio's holdings with their purchases (lots), in dollars to the cent.
 
         Each holding has its average cost, current value, gain since purchase and gain today; a lot
@@ -121,7 +118,7 @@ class Portfolios(Service):
         shares: Quantity,
         purchase_price: Price,
         purchase_date: PurchaseDate | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Record a purchase and return the holding that includes it.
 
         The price per share must be within five percent of the security's price range on that day.
@@ -162,7 +159,7 @@ class Portfolios(Service):
     )
     def remove_from_google_portfolio(
         self, portfolio_id: PortfolioId, symbol: Symbol, lot_id: LotId | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Remove a holding, or one purchase of it, from a portfolio."""
         self._portfolio(portfolio_id)
         row = data.find_security(self, WORDS, symbol)
@@ -187,7 +184,7 @@ class Portfolios(Service):
         }
 
     @writes(example={"portfolio_id": seeded("gfp", "robinhood")}, destructive=True)
-    def delete_google_portfolio(self, portfolio_id: PortfolioId) -> dict[str, Any]:
+    def delete_google_portfolio(self, portfolio_id: PortfolioId) -> Json:
         """Delete a portfolio and everything it tracks; brokerage accounts are not affected."""
         row = self._portfolio(portfolio_id)
         for lot in self._lots(portfolio_id):
@@ -196,7 +193,7 @@ class Portfolios(Service):
         return {"portfolio_id": portfolio_id, "name": row["name"], "status": "deleted"}
 
     # -- rows and sums -----------------------------------------------------------------------------
-    def _portfolio(self, portfolio_id: str) -> dict[str, Any]:
+    def _portfolio(self, portfolio_id: str) -> Row:
         row = self.db.get("google_finance_portfolios", portfolio_id)
         if row is None:
             message = f"There is no portfolio {portfolio_id!r}."
@@ -210,7 +207,7 @@ class Portfolios(Service):
         )
         return [r for r in rows if symbol in (None, r["symbol"])]
 
-    def _day(self, row: dict[str, Any], asked: str | None) -> date:
+    def _day(self, row: Row, asked: str | None) -> date:
         """Return the day of a purchase, or refuse a day on which the security did not trade."""
         latest = market.trading_date(row, self.now)
         day = latest if asked is None else date.fromisoformat(asked)
@@ -225,7 +222,7 @@ class Portfolios(Service):
             )
         return day
 
-    def _check_price(self, row: dict[str, Any], day: date, price: int) -> None:
+    def _check_price(self, row: Row, day: date, price: int) -> None:
         bar = market.daily_bar(row, day, self.now)
         low = market.pips(bar.low)
         high = market.pips(bar.high)
@@ -241,7 +238,7 @@ class Portfolios(Service):
             high=bar.high,
         )
 
-    def _holdings(self, lots: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    def _holdings(self, lots: list[Row]) -> list[dict[str, Any]]:
         by_symbol: dict[str, list[dict[str, Any]]] = {}
         for lot in lots:
             by_symbol.setdefault(lot["symbol"], []).append(lot)
@@ -252,7 +249,7 @@ class Portfolios(Service):
                 holdings.append(self._holding(row, of_symbol))
         return holdings
 
-    def _holding(self, row: dict[str, Any], lots: list[dict[str, Any]]) -> dict[str, Any]:
+    def _holding(self, row: Row, lots: list[Row]) -> Json:
         units = sum(lot["units"] for lot in lots)
         cost = sum(value(lot["units"], lot["price"]) for lot in lots)
         paid = sum(lot["units"] * lot["price"] for lot in lots)
@@ -272,7 +269,7 @@ class Portfolios(Service):
             "lots": [self._lot(row, lot) for lot in lots],
         }
 
-    def _lot(self, row: dict[str, Any], lot: dict[str, Any]) -> dict[str, Any]:
+    def _lot(self, row: Row, lot: Row) -> Json:
         gain = self._worth(row, [lot])[0] - value(lot["units"], lot["price"])
         return {
             "lot_id": lot["id"],
@@ -282,7 +279,7 @@ class Portfolios(Service):
             "gain_loss": dollars(gain),
         }
 
-    def _worth(self, row: dict[str, Any], lots: list[dict[str, Any]]) -> tuple[int, int]:
+    def _worth(self, row: Row, lots: list[Row]) -> tuple[int, int]:
         """Return the value of lots and their gain today, both in cents."""
         last = market.price_pips(row, self.now)
         today = str(market.trading_date(row, self.now))
@@ -296,7 +293,7 @@ class Portfolios(Service):
             gain += lot_worth - value(lot["units"], before)
         return worth, gain
 
-    def _summary(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _summary(self, row: Row) -> Json:
         holdings = self._holdings(self._lots(row["id"]))
         cost = _cents(holdings, "cost_basis")
         worth = _cents(holdings, "value")
@@ -314,7 +311,7 @@ class Portfolios(Service):
         }
 
 
-def _cents(holdings: list[dict[str, Any]], field: str) -> int:
+def _cents(holdings: list[Row], field: str) -> int:
     """Sum one amount of the holdings, in cents."""
     return sum(round(holding[field] * 100) for holding in holdings)
 
@@ -323,7 +320,7 @@ def _percent(part: int, whole: int) -> float | None:
     return round(part / whole * 100, 2) if whole else None
 
 
-def _list(row: dict[str, Any]) -> dict[str, Any]:
+def _list(row: Row) -> Json:
     return {
         "watchlist_id": row["id"],
         "name": row["name"],

@@ -14,6 +14,7 @@ from servers.finance import _market as market
 from servers.finance._data import Symbol
 from servers.finance.google_finance._model import EXCHANGES, WORDS, AssetType, Exchange, ticker_json
 from servers.kit.service import Service, reads
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, iso, page
 from servers.kit.zones import months_later
 
@@ -39,7 +40,7 @@ class Quotes(Service):
         exchange: Exchange | None = None,
         limit: Limit = 10,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Find securities by name or symbol, best match first.
 
         Each has its price in dollars and the day's change in percent. The query may be omitted if
@@ -49,7 +50,7 @@ class Quotes(Service):
         return page(rows, "tickers", limit, cursor, lambda r: ticker_json(self, r))
 
     @reads(example={"symbol": "SMPK", "exchange": "NASDAQ"})
-    def get_google_quote(self, symbol: Symbol, exchange: Exchange | None = None) -> dict[str, Any]:
+    def get_google_quote(self, symbol: Symbol, exchange: Exchange | None = None) -> Json:
         """Return a security's current quote in dollars.
 
         It has the price, the day's range and change, the 52-week range of closes, market value,
@@ -73,7 +74,7 @@ class Quotes(Service):
         }
 
     @reads(example={"symbol": "SMPK", "window": "5D"})
-    def get_google_price_chart(self, symbol: Symbol, window: Window = "1M") -> dict[str, Any]:
+    def get_google_price_chart(self, symbol: Symbol, window: Window = "1M") -> Json:
         """Return the price chart of a window that ends now or with the last trade, oldest first.
 
         Prices are in dollars; change is measured from reference_price, the close before the window.
@@ -109,13 +110,13 @@ class Quotes(Service):
             "points": points,
         }
 
-    def _half_hours(self, row: dict[str, Any], since: date, end: date) -> Iterator[dict[str, Any]]:
+    def _half_hours(self, row: Row, since: date, end: date) -> Iterator[dict[str, Any]]:
         for day in market.days(row, since, end, self.now):
             for moment, last in market.intraday(row, day, self.now):
                 yield {"time": iso(moment), "price": last}
 
     def _closes(
-        self, row: dict[str, Any], since: date, end: date, interval: market.Interval
+        self, row: Row, since: date, end: date, interval: market.Interval
     ) -> Iterator[dict[str, Any]]:
         for _, day in data.spans(market.days(row, since, end, self.now), interval):
             moment = min(market.closed(row, day), market.as_of(row, self.now))

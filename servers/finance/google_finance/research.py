@@ -15,6 +15,7 @@ from servers.finance._data import Symbol
 from servers.finance.google_finance._model import EXCHANGES, WORDS, ticker_json
 from servers.kit.control import make_id
 from servers.kit.service import Service, reads
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, iso, page
 from servers.kit.zones import months_later
 
@@ -61,7 +62,7 @@ class Research(Service):
     """Facts and opinions about companies."""
 
     @reads(example={"symbol": "SMPK"})
-    def get_google_company_profile(self, symbol: Symbol) -> dict[str, Any]:
+    def get_google_company_profile(self, symbol: Symbol) -> Json:
         """Describe a company, fund or coin.
 
         The profile has its sector and industry (or a fund's family and category), description,
@@ -80,7 +81,7 @@ class Research(Service):
     @reads(example={"symbol": "SMPK"})
     def get_google_company_news(
         self, symbol: Symbol, limit: Limit = 5, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return news about a security from several sources, newest first.
 
         Articles stay as published, so check later ones before relying on a report.
@@ -92,7 +93,7 @@ class Research(Service):
         )
 
     @reads(example={"symbol": "SMPK"})
-    def get_google_analyst_summary(self, symbol: Symbol) -> dict[str, Any]:
+    def get_google_analyst_summary(self, symbol: Symbol) -> Json:
         """Return analysts' consensus on a stock, with their target price and rating counts.
 
         The average target is in dollars, its upside over the current price in percent.
@@ -118,9 +119,7 @@ class Research(Service):
     @reads(
         example={"symbols": ["SMPK", "NVLT", "KYRA"], "metrics": ["price", "return_1y", "pe_ratio"]}
     )
-    def compare_google_stocks(
-        self, symbols: Compared, metrics: Metrics | None = None
-    ) -> dict[str, Any]:
+    def compare_google_stocks(self, symbols: Compared, metrics: Metrics | None = None) -> Json:
         """Compare securities side by side, in the order given.
 
         Each has the requested metrics (by default price, change, market value, P/E ratio, yield and
@@ -136,7 +135,7 @@ class Research(Service):
         return {"metrics": wanted, "comparison": [self._compared(r, wanted) for r in rows]}
 
     @reads(example={"sector": "Technology"})
-    def get_google_sector_performance(self, sector: data.Sector | None = None) -> dict[str, Any]:
+    def get_google_sector_performance(self, sector: data.Sector | None = None) -> Json:
         """Return the performance of sectors, the day's best first.
 
         Changes are in percent over the latest day, five trading days, a month and the year to date,
@@ -161,7 +160,7 @@ class Research(Service):
         sector: data.Sector | None = None,
         limit: Limit = 10,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return listed stocks that meet every condition, by market value, largest first.
 
         Each has its sector, consensus and upside to the average target.
@@ -170,7 +169,7 @@ class Research(Service):
         passed = {s.row["symbol"]: s for s in stocks}
         return page(list(passed), "results", limit, cursor, lambda s: self._screened(passed[s]))
 
-    def _screened(self, passed: data.Screened) -> dict[str, Any]:
+    def _screened(self, passed: data.Screened) -> Json:
         last = market.price(passed.row, self.now)
         return ticker_json(self, passed.row) | {
             "sector": passed.row["sector"],
@@ -179,11 +178,11 @@ class Research(Service):
             "upside_percent": _percent_over(last, passed.analysts.target),
         }
 
-    def _compared(self, row: dict[str, Any], metrics: list[Metric]) -> dict[str, Any]:
+    def _compared(self, row: Row, metrics: list[Metric]) -> Json:
         about = {"symbol": row["symbol"], "name": row["name"]}
         return about | {name: self._metric(row, name) for name in metrics}
 
-    def _metric(self, row: dict[str, Any], name: Metric) -> Any:
+    def _metric(self, row: Row, name: Metric) -> Any:
         if name in MONTHS_BACK:
             since = months_later(market.trading_date(row, self.now), -MONTHS_BACK[name])
             before = data.close_by(row, since)
@@ -207,10 +206,10 @@ class Research(Service):
                 by_sector[row["sector"]].append(row)
         return by_sector
 
-    def _size(self, row: dict[str, Any]) -> int:
+    def _size(self, row: Row) -> int:
         return figures.market_cap(row, self.now) or 0
 
-    def _sector(self, name: str, stocks: list[dict[str, Any]]) -> dict[str, Any]:
+    def _sector(self, name: str, stocks: list[Row]) -> Json:
         today = max(market.trading_date(r, self.now) for r in stocks)
         quotes = [market.quote(r, self.now) for r in stocks]
         week = market.days(stocks[0], today - timedelta(days=20), today, self.now)
@@ -228,7 +227,7 @@ class Research(Service):
             "market_cap": sum(self._size(r) for r in stocks),
         }
 
-    def _change(self, stocks: list[dict[str, Any]], day: date) -> float:
+    def _change(self, stocks: list[Row], day: date) -> float:
         """Return the percentage change of stocks since a day's close, excluding later listings."""
         worth_then = []
         worth_now = []
@@ -246,7 +245,7 @@ def _percent_over(before: float, after: float) -> float:
     return round((after - before) / before * 100, 2)
 
 
-def _article(article_id: str, article: news.Article) -> dict[str, Any]:
+def _article(article_id: str, article: news.Article) -> Json:
     return {
         "article_id": article_id,
         "title": article.title,

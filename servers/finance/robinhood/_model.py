@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -14,6 +14,7 @@ from servers.finance import _options as options
 from servers.finance._orders import UNIT, Status, average_price, filled, shares, status, value
 from servers.kit.service import Service
 from servers.kit.store import Table
+from servers.kit.types import Json, Row
 from servers.kit.values import dollars, iso
 
 TABLES = {
@@ -61,7 +62,7 @@ TradeStatus = Annotated[
 Direction = Annotated[Literal["buy", "sell"], Field(description="Buy or sell.")]
 
 
-def asset_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+def asset_json(svc: Service, row: Row) -> Json:
     """Return a security in short, with its price and the day's change."""
     quote = market.quote(row, svc.now)
     return {
@@ -76,7 +77,7 @@ def asset_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def quote_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+def quote_json(svc: Service, row: Row) -> Json:
     """Return a full quote."""
     quote = market.quote(row, svc.now)
     return asset_json(svc, row) | {
@@ -93,13 +94,13 @@ def quote_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def state(row: dict[str, Any], now: str) -> str:
+def state(row: Row, now: str) -> str:
     """Return an order's status as Robinhood names it."""
     general = status(row, now)
     return SHOWN.get(general, general)
 
 
-def trade_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+def trade_json(svc: Service, row: Row) -> Json:
     """Return an order as the agent sees it; for options, quantities are in contracts."""
     done = filled(row, svc.time)
     size = 100 if row["kind"] == "option" else 1
@@ -168,7 +169,7 @@ def option(svc: Service, symbol: str, at: int) -> options.Contract | None:
     return options.contract(underlying, at, expiry, contract["right_type"], strike)
 
 
-def holding_json(svc: Service, mine: brokerage.Account, symbol: str) -> dict[str, Any]:
+def holding_json(svc: Service, mine: brokerage.Account, symbol: str) -> Json:
     """Return a position: quantity, average cost per share, value and gain, in dollars."""
     units = mine.units(symbol)
     cost = mine.cost(symbol)

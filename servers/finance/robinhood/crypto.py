@@ -20,6 +20,7 @@ from servers.finance.robinhood._model import (
     worth,
 )
 from servers.kit.service import Service, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Dollars, dollars
 
 Coins = Annotated[
@@ -34,7 +35,7 @@ class Crypto(Service):
     """Coins."""
 
     @reads(example={"symbol": "BTCR"})
-    def get_crypto_quote(self, symbol: Symbol) -> dict[str, Any]:
+    def get_crypto_quote(self, symbol: Symbol) -> Json:
         """Return the quote of a coin in dollars.
 
         The day starts at midnight UTC, and trading never stops.
@@ -42,7 +43,7 @@ class Crypto(Service):
         return quote_json(self, self._coin(symbol))
 
     @reads()
-    def get_crypto_portfolio(self) -> dict[str, Any]:
+    def get_crypto_portfolio(self) -> Json:
         """Return the coins held by symbol, and their total value in dollars.
 
         Each has its quantity, average cost, value and gain.
@@ -56,7 +57,7 @@ class Crypto(Service):
         }
 
     @writes(example={"symbol": "ETRN", "amount_in_dollars": 20})
-    def buy_crypto(self, symbol: Symbol, amount_in_dollars: Dollars) -> dict[str, Any]:
+    def buy_crypto(self, symbol: Symbol, amount_in_dollars: Dollars) -> Json:
         """Buy a coin for a dollar amount (at least 1) at the ask, immediately and at any hour.
 
         Returns the amount bought and the order_id.
@@ -72,7 +73,7 @@ class Crypto(Service):
         return self._receipt(order) | figures
 
     @writes(example={"symbol": "ETRN", "quantity": 0.01}, destructive=True)
-    def sell_crypto(self, symbol: Symbol, quantity: Coins) -> dict[str, Any]:
+    def sell_crypto(self, symbol: Symbol, quantity: Coins) -> Json:
         """Sell coins at the bid, immediately and at any hour.
 
         The proceeds can be spent and withdrawn at once.
@@ -85,7 +86,7 @@ class Crypto(Service):
         figures = {"quantity": shares(done.units), "proceeds": dollars(done.cents)}
         return self._receipt(order) | figures
 
-    def _receipt(self, order: dict[str, Any]) -> dict[str, Any]:
+    def _receipt(self, order: Row) -> dict[str, Any]:
         trade = trade_json(self, order)
         return {name: trade[name] for name in ("order_id", "symbol", "status", "filled_price")}
 

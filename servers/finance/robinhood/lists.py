@@ -16,6 +16,7 @@ from servers.finance.robinhood._model import LISTED, WORDS, asset_json
 from servers.kit.control import seeded
 from servers.kit.errors import did_you_mean
 from servers.kit.service import Service, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, page, parse_time
 
 CollectionName = Annotated[
@@ -46,7 +47,7 @@ class Lists(Service):
     """The watchlist, themed collections, and price alerts."""
 
     @reads()
-    def get_collection(self, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
+    def get_collection(self, limit: Limit = 50, cursor: Cursor | None = None) -> Json:
         """Return the watchlist in the order in which it was built.
 
         Prices and the day's changes are in dollars and percent.
@@ -55,7 +56,7 @@ class Lists(Service):
         return page(rows, "watchlist", limit, cursor, lambda row: asset_json(self, row))
 
     @writes(example={"symbol": "STMK"}, idempotent=True)
-    def add_to_collection(self, symbol: Symbol) -> dict[str, Any]:
+    def add_to_collection(self, symbol: Symbol) -> Json:
         """Add a stock, ETF or coin to the watchlist."""
         row = lists.watch(self, WORDS, symbol)
         return {
@@ -65,13 +66,13 @@ class Lists(Service):
         }
 
     @writes(example={"symbol": "ORBX"}, destructive=True)
-    def remove_from_collection(self, symbol: Symbol) -> dict[str, Any]:
+    def remove_from_collection(self, symbol: Symbol) -> Json:
         """Remove a symbol from the watchlist."""
         removed = lists.unwatch(self, WORDS, symbol, "get_collection")
         return {"symbol": removed, "status": "removed"}
 
     @reads()
-    def list_collections(self, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_collections(self, limit: Limit = 50, cursor: Cursor | None = None) -> Json:
         """Return Robinhood's themed collections.
 
         Each has its collection_name, a description, and the number of securities in it.
@@ -81,7 +82,7 @@ class Lists(Service):
     @reads(example={"collection_name": "Dividend Payers"})
     def get_themed_collection(
         self, collection_name: CollectionName, limit: Limit = 50, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return the current members of a themed collection, with prices."""
         names = {name.lower(): name for name in COLLECTIONS}
         name = names.get(collection_name.strip().lower())
@@ -94,7 +95,7 @@ class Lists(Service):
         stocks = page(members, "stocks", limit, cursor, lambda row: asset_json(self, row))
         return self._collection(name) | stocks
 
-    def _collection(self, name: str) -> dict[str, Any]:
+    def _collection(self, name: str) -> Json:
         return {
             "collection_name": name,
             "description": COLLECTIONS[name],
@@ -119,10 +120,10 @@ class Lists(Service):
             return [row for row in stocks if self._reports_by(row, last)]
         return [row for row in stocks if row["sector"] == name]
 
-    def _movement(self, row: dict[str, Any]) -> float:
+    def _movement(self, row: Row) -> float:
         return abs(market.quote(row, self.now).change_percent)
 
-    def _reports_by(self, row: dict[str, Any], last: date) -> bool:
+    def _reports_by(self, row: Row, last: date) -> bool:
         """Whether a company is due to report earnings by a day."""
         for report in figures.earnings(row, self.now):
             if report.reported is None and report.date <= last:
@@ -130,9 +131,7 @@ class Lists(Service):
         return False
 
     @writes(example={"symbol": "VNTA", "target_price": 20, "direction": "above"})
-    def set_price_alert(
-        self, symbol: Symbol, target_price: Price, direction: Side
-    ) -> dict[str, Any]:
+    def set_price_alert(self, symbol: Symbol, target_price: Price, direction: Side) -> Json:
         """Set an alert for the first time that a price reaches a target within 90 days.
 
         The price must not have reached the target already.
@@ -150,7 +149,7 @@ class Lists(Service):
         return self._alert(alert)
 
     @reads()
-    def list_price_alerts(self, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_price_alerts(self, limit: Limit = 50, cursor: Cursor | None = None) -> Json:
         """Return price alerts, newest first, with current prices and status.
 
         The status is active, triggered (with the time) or expired.
@@ -158,12 +157,12 @@ class Lists(Service):
         return page(lists.alerts(self, WORDS), "alerts", limit, cursor, self._alert)
 
     @writes(example={"alert_id": seeded("rha", "vnta-above")}, destructive=True)
-    def remove_price_alert(self, alert_id: AlertId) -> dict[str, Any]:
+    def remove_price_alert(self, alert_id: AlertId) -> Json:
         """Remove an alert, whether or not it has triggered."""
         lists.remove_alert(self, WORDS, alert_id, "list_price_alerts")
         return {"alert_id": alert_id, "status": "removed"}
 
-    def _alert(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _alert(self, row: Row) -> Json:
         asset = market.security(self, row["symbol"])
         status = lists.alert_status(row, self.time)
         return {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, timedelta
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -14,6 +14,7 @@ from servers.finance import _market as market
 from servers.finance._orders import UNIT
 from servers.finance.robinhood._model import WORDS, account, worth
 from servers.kit.service import Service, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Dollars, Limit, dollars, iso, page, parse_time
 from servers.kit.zones import local_day
 
@@ -38,7 +39,7 @@ class Money(Service):
     """Cash, deposits, withdrawals, dividends, and the account's value over time."""
 
     @reads()
-    def get_account(self) -> dict[str, Any]:
+    def get_account(self) -> Json:
         """Return the account holder, the account's type, and its cash in dollars.
 
         Cash is shown as buying power, balance, and the amount that can be withdrawn.
@@ -61,7 +62,7 @@ class Money(Service):
         }
 
     @reads(example={"span": "month"})
-    def get_portfolio_history(self, span: Span = "week") -> dict[str, Any]:
+    def get_portfolio_history(self, span: Span = "week") -> Json:
         """Return the account's value in dollars, cash included, over a span, oldest point first.
 
         The last point is now.
@@ -97,7 +98,7 @@ class Money(Service):
         return local_day(parse_time(first), calendar.NEW_YORK)
 
     @reads()
-    def get_dividends(self, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
+    def get_dividends(self, limit: Limit = 50, cursor: Cursor | None = None) -> Json:
         """Return dividends by ex-date, newest first: amount in dollars, shares held, and status.
 
         A dividend is pending until its pay date.
@@ -105,7 +106,7 @@ class Money(Service):
         rows = self.db.rows("robinhood_dividends", "1", order="ex_date DESC, id")
         return page(rows, "dividends", limit, cursor, self._dividend)
 
-    def _dividend(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _dividend(self, row: Row) -> Json:
         return {
             "dividend_id": row["id"],
             "symbol": row["symbol"],
@@ -118,7 +119,7 @@ class Money(Service):
         }
 
     @writes(example={"amount": 200})
-    def instant_deposit(self, amount: Dollars) -> dict[str, Any]:
+    def instant_deposit(self, amount: Dollars) -> Json:
         """Transfer money from the linked bank.
 
         Up to 1,000 dollars of uncleared deposits (5,000 with Gold) can be spent immediately. The
@@ -151,7 +152,7 @@ class Money(Service):
         }
 
     @writes(example={"amount": 40})
-    def withdraw_to_bank(self, amount: Dollars) -> dict[str, Any]:
+    def withdraw_to_bank(self, amount: Dollars) -> Json:
         """Send settled cash to the linked bank, where it arrives after two business days."""
         arrives = calendar.settles(self.now, ARRIVES)
         row = dealing.transfer(self, WORDS, "withdrawal", amount, arrives, bank=self._bank())
@@ -163,7 +164,7 @@ class Money(Service):
         }
 
     @reads(example={"limit": 10})
-    def list_transfers(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_transfers(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return deposits and withdrawals, newest first.
 
         Each has the time at which it clears or arrives, and the reason if it failed.
@@ -171,7 +172,7 @@ class Money(Service):
         rows = self.db.rows("robinhood_transfers", "1", order="created_at DESC, rowid DESC")
         return page(rows, "transfers", limit, cursor, self._transfer)
 
-    def _transfer(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _transfer(self, row: Row) -> Json:
         status = dealing.transfer_status(row, self.time)
         return {
             "transfer_id": row["id"],
@@ -188,5 +189,5 @@ class Money(Service):
         who = self._profile()
         return f"{who['bank_name']} …{who['bank_last4']}"
 
-    def _profile(self) -> dict[str, Any]:
+    def _profile(self) -> Row:
         return self.db.rows("robinhood_profile")[0]

@@ -17,6 +17,7 @@ from servers.finance._clockwork import Job
 from servers.finance._orders import UNIT, Fill, Plan, Wish, shares, value
 from servers.finance.robinhood._model import LISTED, WORDS, account, held, option, trade_json, worth
 from servers.kit.service import Service, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Date, Dollars, Limit, dollars, iso, page, parse_time
 from servers.kit.zones import local_day
 
@@ -61,7 +62,7 @@ class Options(Service):
         option_type: Right | None = None,
         limit: Limit = 40,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return the contracts of one expiration (by default the nearest) by type and strike.
 
         Each has its premium, bid and ask in dollars per share, volume, open interest, and greeks
@@ -85,9 +86,7 @@ class Options(Service):
         return {"symbol": row["symbol"], "expirations": ends, **listed}
 
     @reads()
-    def get_options_positions(
-        self, limit: Limit = 20, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    def get_options_positions(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return the contracts held, with their quantities, greeks and expiration dates.
 
         Average premium, current value and gain are in dollars.
@@ -99,9 +98,7 @@ class Options(Service):
         )
 
     @reads(example={"limit": 10})
-    def list_options_orders(
-        self, limit: Limit = 20, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    def list_options_orders(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return options orders, newest first, including the sales by which contracts expired.
 
         A pending order can be canceled with cancel_trade.
@@ -129,7 +126,7 @@ class Options(Service):
         quantity: Contracts,
         order_type: Kind,
         limit_price: Premium | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Buy option contracts, and return the order.
 
         The premium is in dollars per share, the total in dollars. Contracts are held to expiration,
@@ -159,7 +156,7 @@ class Options(Service):
         return self._order(dealing.place(self, WORDS, asset, wish, planned=planned))
 
     def _plan(
-        self, row: dict[str, Any], expiry: date, right: options.Right, strike: float, wish: Wish
+        self, row: Row, expiry: date, right: options.Right, strike: float, wish: Wish
     ) -> Plan:
         """Plan a fill at the first half hour of a session at which the ask is low enough.
 
@@ -220,7 +217,7 @@ class Options(Service):
             self.fail("OPTIONS_NOT_AVAILABLE", message, hint, symbol=row["symbol"])
         return row
 
-    def _contract(self, contract: options.Contract) -> dict[str, Any]:
+    def _contract(self, contract: options.Contract) -> Json:
         return {
             "option_type": contract.right,
             "strike": contract.strike,
@@ -256,7 +253,7 @@ class Options(Service):
             }
         return position
 
-    def _about(self, symbol: str) -> dict[str, Any]:
+    def _about(self, symbol: str) -> Json:
         """Return a contract's terms; each is null if the contract has no row."""
         contract = self.db.get("robinhood_contracts", symbol)
         return {
@@ -267,7 +264,7 @@ class Options(Service):
             "strike": contract["strike"] / market.PIP if contract else None,
         }
 
-    def _order(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _order(self, row: Row) -> Json:
         trade = trade_json(self, row)
         return {
             "order_id": row["id"],
@@ -304,7 +301,7 @@ class Options(Service):
 
         return Job(due_at, run)
 
-    def _pay_out(self, contract: dict[str, Any], moment: int) -> None:
+    def _pay_out(self, contract: Row, moment: int) -> None:
         """Sell the units held of a contract at its exercise value."""
         units = brokerage.account(self, WORDS, at=moment).units(contract["id"])
         underlying = market.security(self, contract["underlying"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -14,6 +14,7 @@ from servers.finance.robinhood._model import WORDS
 from servers.finance.robinhood.options import Options
 from servers.kit.control import seeded
 from servers.kit.service import reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Dollars, Limit, dollars, page
 from servers.kit.zones import local_day
 
@@ -32,7 +33,7 @@ class Recurring(Options):
     @writes(example={"symbol": "LCPX", "amount": 15, "frequency": "weekly"})
     def setup_recurring_investment(
         self, symbol: Symbol, amount: Dollars, frequency: Frequency
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Invest a dollar amount (at least 1) in a stock, ETF or coin at regular intervals.
 
         Purchases are made at 10:00 in New York, starting tomorrow. If buying power does not cover a
@@ -46,9 +47,7 @@ class Recurring(Options):
         return self._plan_json(row)
 
     @reads()
-    def list_recurring_investments(
-        self, limit: Limit = 20, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    def list_recurring_investments(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return recurring investments, newest first, including canceled ones.
 
         Each has its next run and the order_ids of its latest ten purchases.
@@ -57,12 +56,12 @@ class Recurring(Options):
         return page(rows, "investments", limit, cursor, self._plan_json)
 
     @writes(example={"investment_id": seeded("rhi", "index")}, destructive=True)
-    def cancel_recurring_investment(self, investment_id: InvestmentId) -> dict[str, Any]:
+    def cancel_recurring_investment(self, investment_id: InvestmentId) -> Json:
         """Cancel a recurring investment. What it has bought stays in the account."""
         clockwork.stop_recurring(self, WORDS, investment_id, "list_recurring_investments")
         return {"investment_id": investment_id, "status": "canceled"}
 
-    def _plan_json(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _plan_json(self, row: Row) -> Json:
         runs = self.db.rows(
             "robinhood_orders",
             "ref=? AND created_at<=?",

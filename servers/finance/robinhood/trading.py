@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -27,6 +27,7 @@ from servers.finance.robinhood._model import (
 )
 from servers.kit.control import seeded
 from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.types import Json
 from servers.kit.values import Cursor, Dollars, Limit, dollars, page
 
 Type = Annotated[
@@ -54,9 +55,7 @@ class Trading(Service):
     """Stocks and ETFs: quotes, holdings and orders."""
 
     @reads(example={"query": "summit"})
-    def search_assets(
-        self, query: Query, limit: Limit = 10, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    def search_assets(self, query: Query, limit: Limit = 10, cursor: Cursor | None = None) -> Json:
         """Return stocks, ETFs and coins whose symbol or name contains every word of the query.
 
         The best match comes first. Each has its price and the day's change.
@@ -65,7 +64,7 @@ class Trading(Service):
         return page(rows, "assets", limit, cursor, lambda row: asset_json(self, row))
 
     @reads(example={"symbol": "SMPK"})
-    def get_asset_quote(self, symbol: Symbol) -> dict[str, Any]:
+    def get_asset_quote(self, symbol: Symbol) -> Json:
         """Return the quote of a stock, ETF or coin in dollars.
 
         It has the last price and its time, the day's change and range, bid and ask (null while
@@ -74,7 +73,7 @@ class Trading(Service):
         return quote_json(self, brokerage.find_security(self, WORDS, symbol))
 
     @reads()
-    def get_portfolio(self) -> dict[str, Any]:
+    def get_portfolio(self) -> Json:
         """Return stock and ETF holdings by symbol, and the value of the account by type of asset.
 
         The values of stocks and ETFs, coins, options and cash, and their sum, are in dollars.
@@ -117,7 +116,7 @@ class Trading(Service):
         stop_price: Price | None = None,
         time_in_force: Force = "gfd",
         ref_id: RefId | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Order shares of a stock or ETF, and return the order.
 
         A market order fills at the ask or bid while the market is open. Open orders hold buying
@@ -152,7 +151,7 @@ class Trading(Service):
     @writes(example={"symbol": "TMKT", "amount_in_dollars": 25, "side": "buy"})
     def place_fractional_order(
         self, symbol: Symbol, amount_in_dollars: Dollars, side: Direction
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Buy or sell a stock or ETF for a dollar amount, and return the order.
 
         The amount is at least 1 dollar, and the order is a market order.
@@ -166,14 +165,14 @@ class Trading(Service):
         return trade_json(self, order)
 
     @reads(example={"order_id": seeded("rho", "limit-nvlt")})
-    def get_trade(self, order_id: OrderId) -> dict[str, Any]:
+    def get_trade(self, order_id: OrderId) -> Json:
         """Return one order for a stock, coin or option, with its current status and fills."""
         return trade_json(self, dealing.find_order(self, WORDS, order_id))
 
     @reads(example={"status": "pending"})
     def list_trades(
         self, status: TradeStatus | None = None, limit: Limit = 20, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return orders for stocks, coins and options, newest first.
 
         They include those of recurring investments.
@@ -200,7 +199,7 @@ class Trading(Service):
         ),
         destructive=True,
     )
-    def cancel_trade(self, order_id: OrderId) -> dict[str, Any]:
+    def cancel_trade(self, order_id: OrderId) -> Json:
         """Cancel the unfilled part of an open order.
 
         The money or shares that it held become available again.

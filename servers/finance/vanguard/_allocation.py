@@ -10,6 +10,7 @@ from servers.finance import _market as market
 from servers.finance._orders import value
 from servers.finance.vanguard._model import account_at
 from servers.kit.service import Service
+from servers.kit.types import Json, Row
 from servers.kit.values import dollars
 
 CLASSES = ("stocks", "bonds", "cash")
@@ -26,12 +27,12 @@ PURE = 80
 """The percentage of a class that a fund must hold to be bought for that class."""
 
 
-def target_json(row: dict[str, Any] | None) -> dict[str, Any]:
+def target_json(row: Row | None) -> dict[str, Any]:
     """Return a target allocation in percent."""
     return {f"{name}_percent": None if row is None else row[name] / 100 for name in CLASSES}
 
 
-def preview(svc: Service, account_id: str) -> dict[str, Any]:
+def preview(svc: Service, account_id: str) -> Json:
     """Return the current and target allocations, and the suggested trades.
 
     Fails if no target is set.
@@ -67,7 +68,7 @@ class _Fund:
     """A fund in an account, with the value of the shares held in cents."""
 
     symbol: str
-    row: dict[str, Any]
+    row: Row
     worth: int
 
 
@@ -82,7 +83,7 @@ def _held_funds(svc: Service, mine: brokerage.Account) -> list[_Fund]:
     return funds
 
 
-def _percent(row: dict[str, Any], name: str) -> int:
+def _percent(row: Row, name: str) -> int:
     return row[f"{name}_percent"] or 0
 
 
@@ -156,14 +157,14 @@ class _Rebalancing:
             return None
         return max(traded, key=lambda fund: (fund.worth, fund.symbol)).row
 
-    def _trades_now(self, row: dict[str, Any]) -> bool:
+    def _trades_now(self, row: Row) -> bool:
         """Whether a fund is neither halted nor delisted."""
         return market.state(row, self.svc.now) in ("open", "closed")
 
     def _add(self, action: str, symbol: str, amount: int) -> None:
         self.trades.append({"action": action, "fund_id": symbol, "amount": dollars(amount)})
 
-    def _move(self, row: dict[str, Any], amount: int) -> None:
+    def _move(self, row: Row, amount: int) -> None:
         """Update what each class lacks after `amount` cents of a fund are sold.
 
         A purchase is a negative amount.
@@ -172,5 +173,5 @@ class _Rebalancing:
             self.short[name] += amount * _percent(row, name) // 100
 
 
-def _main_class(row: dict[str, Any]) -> str:
+def _main_class(row: Row) -> str:
     return "stocks" if _percent(row, "stocks") >= _percent(row, "bonds") else "bonds"

@@ -16,6 +16,7 @@ from servers.finance import _market as market
 from servers.finance._orders import average_price, filled, shares, status
 from servers.kit.service import Service
 from servers.kit.store import Table
+from servers.kit.types import Json, Row
 from servers.kit.values import dollars
 
 TABLES = {
@@ -97,7 +98,7 @@ def find_fund(svc: Service, fund_id: str) -> dict[str, Any]:
     return brokerage.find_security(svc, WORDS, fund_id)
 
 
-def check_purchase(svc: Service, row: dict[str, Any], account_id: str, amount: int) -> None:
+def check_purchase(svc: Service, row: Row, account_id: str, amount: int) -> None:
     """Refuse a purchase below one dollar, or a first purchase below the fund's minimum."""
     if amount < 100:
         message = "A purchase must be at least $1.00."
@@ -111,7 +112,7 @@ def reinvests(svc: Service, account_id: str, fund_id: str) -> bool:
     return row is None or row["reinvest"]
 
 
-def fund_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+def fund_json(svc: Service, row: Row) -> Json:
     """Return a fund in short."""
     quote = market.quote(row, svc.now)
     return {
@@ -128,7 +129,7 @@ def fund_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def whole_fund_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+def whole_fund_json(svc: Service, row: Row) -> Json:
     """Return a fund in full, with its mix and price returns in percent."""
     day = market.trading_date(row, svc.now)
     starts = {name: day - timedelta(days=back) for name, back in _SPANS}
@@ -148,13 +149,13 @@ def whole_fund_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def state(row: dict[str, Any], now: str) -> str:
+def state(row: Row, now: str) -> str:
     """Return an order's status as Vanguard names it."""
     general = status(row, now)
     return SHOWN.get(general, general)
 
 
-def order_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+def order_json(svc: Service, row: Row) -> Json:
     """Return an order as the agent sees it.
 
     Until it executes, the number of shares is an estimate at the latest net asset value.
@@ -185,7 +186,7 @@ def order_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _estimated_shares(row: dict[str, Any], last: float | None) -> float | None:
+def _estimated_shares(row: Row, last: float | None) -> float | None:
     if row["units"] is not None:
         return shares(row["units"])
     return round((row["amount"] or 0) / 100 / last, 3) if last else None
@@ -198,7 +199,7 @@ def orders(svc: Service, account_id: str | None) -> list[dict[str, Any]]:
     return dealing.orders(svc, WORDS, find_account(svc, account_id)["id"])
 
 
-def bank_of(row: dict[str, Any]) -> str:
+def bank_of(row: Row) -> str:
     """Return a short name of the bank account linked to an account."""
     return f"{row['bank_name']} …{row['bank_last4']}"
 

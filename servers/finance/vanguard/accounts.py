@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, timedelta
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -29,6 +29,7 @@ from servers.finance.vanguard._model import (
 )
 from servers.kit.control import seeded
 from servers.kit.service import Service, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Dollars, Limit, dollars, page
 from servers.kit.zones import local_day
 
@@ -55,7 +56,7 @@ class Accounts(Service):
     """Accounts, and the money that moves in and out of them."""
 
     @reads()
-    def get_user_profile(self) -> dict[str, Any]:
+    def get_user_profile(self) -> Json:
         """Return the client's profile, and the type of the primary account.
 
         Its cash and buying power are in dollars.
@@ -74,7 +75,7 @@ class Accounts(Service):
         }
 
     @reads()
-    def list_accounts(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_accounts(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return all accounts, the primary account first.
 
         Each has its type, and in dollars its invested value, cash, withdrawable cash and total.
@@ -82,7 +83,7 @@ class Accounts(Service):
         rows = self.db.rows("vanguard_accounts", order="place")
         return page(rows, "accounts", limit, cursor, self._account)
 
-    def _account(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _account(self, row: Row) -> Json:
         mine = account_at(self, row["id"])
         invested = sum(
             brokerage.worth(self, symbol, mine.units(symbol)) for symbol in sorted(mine.lots)
@@ -105,7 +106,7 @@ class Accounts(Service):
     @writes(example={"amount": 100, "tax_year": 2026})
     def contribute(
         self, amount: Dollars, tax_year: TaxYear | None = None, account_id: AccountId | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Contribute to an account from the linked bank.
 
         The money can be invested immediately, and withdrawn after five business days. A
@@ -136,7 +137,7 @@ class Accounts(Service):
         return self._contribution(row)
 
     @reads(example={"limit": 10})
-    def list_contributions(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_contributions(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return contributions to all accounts, newest first.
 
         For each open tax year, the reply also has the contribution limit and what remains of it.
@@ -149,7 +150,7 @@ class Accounts(Service):
             **page(rows, "contributions", limit, cursor, self._contribution),
         }
 
-    def _contribution(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _contribution(self, row: Row) -> Json:
         return {
             "contribution_id": row["id"],
             "account_id": row["account_id"],
@@ -162,7 +163,7 @@ class Accounts(Service):
         }
 
     @writes(example={"amount": 30})
-    def withdraw(self, amount: Dollars, account_id: AccountId | None = None) -> dict[str, Any]:
+    def withdraw(self, amount: Dollars, account_id: AccountId | None = None) -> Json:
         """Send settled cash from an account to the linked bank.
 
         For withdrawals from an IRA before age 59 and a half, the reply shows the ten percent tax
@@ -179,14 +180,14 @@ class Accounts(Service):
         return self._withdrawal(row) | {"early_withdrawal_penalty": penalty}
 
     @reads(example={"limit": 10})
-    def list_withdrawals(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_withdrawals(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return withdrawals from all accounts, newest first.
 
         Those made by a withdrawal plan have its schedule_id.
         """
         return page(self._transfers("withdrawal"), "withdrawals", limit, cursor, self._withdrawal)
 
-    def _withdrawal(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _withdrawal(self, row: Row) -> Json:
         status = dealing.transfer_status(row, self.time)
         return {
             "withdrawal_id": row["id"],
@@ -200,7 +201,7 @@ class Accounts(Service):
             "failure": row["failure"],
         }
 
-    def _transfers(self, direction: str) -> list[dict[str, Any]]:
+    def _transfers(self, direction: str) -> list[Row]:
         return self.db.rows(
             "vanguard_transfers",
             "direction=? AND created_at<=?",
@@ -213,7 +214,7 @@ class Accounts(Service):
     @reads(example={"fund_id": "MRFFX"})
     def get_dividend_history(
         self, fund_id: FundId | None = None, limit: Limit = 50, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return dividends in all accounts, latest ex-date first.
 
         Each has its amount in dollars, the shares held, the pay date and, if it was reinvested, the
@@ -225,7 +226,7 @@ class Accounts(Service):
         )
         return page(rows, "dividends", limit, cursor, self._dividend)
 
-    def _dividend(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _dividend(self, row: Row) -> Json:
         paid = row["pays_at"] <= self.time
         purchase = None
         if row["order_id"] is not None:
@@ -255,7 +256,7 @@ class Accounts(Service):
             ),
         ],
         account_id: AccountId | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Choose whether dividends of a fund are reinvested or paid in cash.
 
         The choice applies to ex-dates from now on. The fund must be held.
@@ -294,7 +295,7 @@ class Accounts(Service):
         amount: Dollars,
         frequency: Frequency,
         account_id: AccountId | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Buy a fund for a dollar amount of settlement cash at regular intervals, from tomorrow on.
 
         If the cash does not cover a purchase, that one fails and the next is tried as scheduled.
@@ -311,7 +312,7 @@ class Accounts(Service):
     @reads()
     def list_auto_investments(
         self, include_canceled: Canceled = False, limit: Limit = 20, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return active automatic investments, newest first.
 
         Each has its next date and the number of purchases made.
@@ -321,12 +322,12 @@ class Accounts(Service):
         return page(rows, "investments", limit, cursor, self._plan)
 
     @writes(example={"investment_id": seeded("vgi", "target")}, destructive=True)
-    def cancel_auto_invest(self, investment_id: InvestmentId) -> dict[str, Any]:
+    def cancel_auto_invest(self, investment_id: InvestmentId) -> Json:
         """Cancel an automatic investment. Its past purchases stay."""
         clockwork.stop_recurring(self, WORDS, investment_id, "list_auto_investments")
         return {"investment_id": investment_id, "status": "canceled"}
 
-    def _plan(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _plan(self, row: Row) -> Json:
         orders = self.db.rows("vanguard_orders", "ref=? AND created_at<=?", row["id"], self.time)
         statuses = [order_status(order, self.time) for order in orders]
         return {
@@ -343,5 +344,5 @@ class Accounts(Service):
     def _birthday(self) -> date:
         return date.fromisoformat(self._profile()["born"])
 
-    def _profile(self) -> dict[str, Any]:
+    def _profile(self) -> Row:
         return self.db.rows("vanguard_profile")[0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -29,6 +29,7 @@ from servers.finance.vanguard._model import (
 )
 from servers.kit.control import seeded
 from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Dollars, Limit, dollars, page
 
 Kind = Annotated[Category, Field(description="Only funds in this category.")]
@@ -61,7 +62,7 @@ class Funds(Service):
         share_class: ShareClass | None = None,
         limit: Limit = 10,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return mutual funds and ETFs whose name or symbol contains every word of the query.
 
         The best match comes first. Each share class of a fund is listed separately.
@@ -74,7 +75,7 @@ class Funds(Service):
         return page(rows, "funds", limit, cursor, lambda row: fund_json(self, row))
 
     @reads(example={"fund_id": "MTMAX"})
-    def get_stock_quote(self, fund_id: FundId) -> dict[str, Any]:
+    def get_stock_quote(self, fund_id: FundId) -> Json:
         """Return a fund: its latest net asset value and date (for an ETF, the market price).
 
         It also has the expense ratio, the minimum first purchase in dollars, the asset mix,
@@ -83,7 +84,7 @@ class Funds(Service):
         return whole_fund_json(self, find_fund(self, fund_id))
 
     @reads(example={"fund_ids": ["MTMAX", "MTMIX", "TMKT"]})
-    def compare_funds(self, fund_ids: FundIds) -> dict[str, Any]:
+    def compare_funds(self, fund_ids: FundIds) -> Json:
         """Return two to five funds side by side, in the order given."""
         rows = [find_fund(self, fund_id) for fund_id in fund_ids]
         if len({row["symbol"] for row in rows}) < len(rows):
@@ -93,7 +94,7 @@ class Funds(Service):
         return {"funds": [whole_fund_json(self, row) for row in rows]}
 
     @reads(example={"retirement_year": 2041})
-    def get_target_date_fund(self, retirement_year: Year) -> dict[str, Any]:
+    def get_target_date_fund(self, retirement_year: Year) -> Json:
         """Return the target-date fund whose year is closest to the retirement year.
 
         For years long past, this is the income fund.
@@ -109,13 +110,13 @@ class Funds(Service):
         if income and retirement_year < earliest - 5:
             return whole_fund_json(self, income[0])
 
-        def distance(row: dict[str, Any]) -> tuple[int, int]:
+        def distance(row: Row) -> tuple[int, int]:
             return abs(row["target_year"] - retirement_year), row["target_year"]
 
         return whole_fund_json(self, min(targets, key=distance))
 
     @reads()
-    def get_positions(self, account_id: AccountId | None = None) -> dict[str, Any]:
+    def get_positions(self, account_id: AccountId | None = None) -> Json:
         """Return an account's funds by fund_id, their total value, and the settlement cash.
 
         Each fund has its shares, average cost, value and gain in dollars, and whether its dividends
@@ -148,7 +149,7 @@ class Funds(Service):
     @writes(example={"fund_id": "MTBIX", "amount": 25})
     def buy_fund(
         self, fund_id: FundId, amount: Dollars, account_id: AccountId | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Buy a fund for a dollar amount of settlement cash.
 
         Mutual funds are bought at the next net asset value, set at 16:00 in New York on trading
@@ -169,7 +170,7 @@ class Funds(Service):
         shares: Shares | None = None,
         amount: Dollars | None = None,
         account_id: AccountId | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Sell a number of shares or a dollar amount of a fund at the next net asset value.
 
         Returns the order; shares_sold and proceeds are set once it executes. The proceeds can be
@@ -190,7 +191,7 @@ class Funds(Service):
         return sale | {"shares_sold": sale["executed_shares"], "proceeds": sale["executed_amount"]}
 
     @reads(example={"order_id": seeded("vgo", "first-target")})
-    def get_order(self, order_id: OrderId) -> dict[str, Any]:
+    def get_order(self, order_id: OrderId) -> Json:
         """Return one order: pending until its net asset value is set, then executed.
 
         An executed order has its price and shares.
@@ -200,7 +201,7 @@ class Funds(Service):
     @reads(example={"limit": 5})
     def list_orders(
         self, limit: Limit = 20, cursor: Cursor | None = None, account_id: AccountId | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return the orders of all accounts, or of one, newest first.
 
         They include automatic investments and reinvested dividends.
@@ -213,7 +214,7 @@ class Funds(Service):
         setup=(Setup("buy_fund", {"fund_id": "MTBIX", "amount": 25}, "made"),),
         destructive=True,
     )
-    def cancel_order(self, order_id: OrderId) -> dict[str, Any]:
+    def cancel_order(self, order_id: OrderId) -> Json:
         """Cancel an order before it executes.
 
         Other orders of the same rebalance are canceled with it.
@@ -232,18 +233,18 @@ class Funds(Service):
 
     # -- watchlist --------------------------------------------------------------------------------
     @reads()
-    def get_watchlist(self, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
+    def get_watchlist(self, limit: Limit = 50, cursor: Cursor | None = None) -> Json:
         """Return the watched funds, in the order added, with their net asset values and changes."""
         rows = lists.watched(self, WORDS)
         return page(rows, "funds", limit, cursor, lambda row: fund_json(self, row))
 
     @writes(example={"symbol": "MWMIX"}, idempotent=True)
-    def add_to_watchlist(self, symbol: Symbol) -> dict[str, Any]:
+    def add_to_watchlist(self, symbol: Symbol) -> Json:
         """Add a fund or ETF to the watchlist; `symbol` is its fund_id."""
         return {"symbol": lists.watch(self, WORDS, symbol)["symbol"], "status": "on_watchlist"}
 
     @writes(example={"symbol": "MRFYX"}, destructive=True)
-    def remove_from_watchlist(self, symbol: Symbol) -> dict[str, Any]:
+    def remove_from_watchlist(self, symbol: Symbol) -> Json:
         """Remove a fund from the watchlist; `symbol` is its fund_id."""
         removed = lists.unwatch(self, WORDS, symbol, "get_watchlist")
         return {"symbol": removed, "status": "removed"}

@@ -27,6 +27,7 @@ from servers.finance.vanguard._model import (
 )
 from servers.kit.errors import ServiceError
 from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Date, Dollars, dollars, iso, parse_time
 from servers.kit.zones import day_start
 
@@ -67,7 +68,7 @@ class Planning(Service):
 
     # -- allocation -------------------------------------------------------------------------------
     @reads()
-    def get_target_allocation(self, account_id: AccountId | None = None) -> dict[str, Any]:
+    def get_target_allocation(self, account_id: AccountId | None = None) -> Json:
         """Return the target allocation in percent; each part is null if no target is set."""
         owner = find_account(self, account_id)
         target = self.db.get("vanguard_targets", owner["id"])
@@ -80,7 +81,7 @@ class Planning(Service):
         bonds_percent: Percent,
         cash_percent: Percent,
         account_id: AccountId | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Set the target percentages of stocks, bonds and cash, which must add up to 100.
 
         Nothing is traded; see get_rebalance_preview.
@@ -104,7 +105,7 @@ class Planning(Service):
         return {"account_id": owner["id"], **allocation.target_json(target), "status": "set"}
 
     @reads()
-    def get_rebalance_preview(self, account_id: AccountId | None = None) -> dict[str, Any]:
+    def get_rebalance_preview(self, account_id: AccountId | None = None) -> Json:
         """Return the current and target allocations in percent, and the trades to rebalance.
 
         The suggested sales and purchases are in dollars.
@@ -113,7 +114,7 @@ class Planning(Service):
         return {"account_id": owner["id"], **allocation.preview(self, owner["id"])}
 
     @writes(example={})
-    def execute_rebalance(self, account_id: AccountId | None = None) -> dict[str, Any]:
+    def execute_rebalance(self, account_id: AccountId | None = None) -> Json:
         """Place the trades shown by get_rebalance_preview, either all or none.
 
         Purchases are paid for by the sales placed with them.
@@ -167,7 +168,7 @@ class Planning(Service):
         account_id: AccountId | None = None,
         birth_date: BirthDate | None = None,
         account_balance: Balance | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Calculate this year's required minimum distribution from a traditional IRA, in dollars.
 
         This is the balance at the end of last year divided by the life expectancy factor for the
@@ -196,7 +197,7 @@ class Planning(Service):
         }
 
     @reads()
-    def get_rmd_status(self, account_id: AccountId | None = None) -> dict[str, Any]:
+    def get_rmd_status(self, account_id: AccountId | None = None) -> Json:
         """Return the status of an IRA's required distribution this year.
 
         Amounts required, withdrawn and remaining are in dollars. The reply also has the deadline,
@@ -242,7 +243,7 @@ class Planning(Service):
         frequency: RmdFrequency,
         start_date: Date,
         account_id: AccountId | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Schedule recurring withdrawals from an IRA to the linked bank, and return the plan.
 
         They start on a future date and come out of settled cash. A withdrawal that the cash does
@@ -279,7 +280,7 @@ class Planning(Service):
         ),
         destructive=True,
     )
-    def cancel_rmd_withdrawal(self, schedule_id: ScheduleId) -> dict[str, Any]:
+    def cancel_rmd_withdrawal(self, schedule_id: ScheduleId) -> Json:
         """Cancel a withdrawal plan. Past withdrawals are not affected."""
         row = self.db.get("vanguard_rmd_plans", schedule_id)
         if row is None or row["cancelled_at"] is not None:
@@ -289,7 +290,7 @@ class Planning(Service):
         self.db.update("vanguard_rmd_plans", schedule_id, next_at=None, cancelled_at=self.time)
         return {"schedule_id": schedule_id, "status": "canceled"}
 
-    def _plan_json(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _plan_json(self, row: Row) -> Json:
         return {
             "schedule_id": row["id"],
             "amount": dollars(row["amount"]),
@@ -352,7 +353,7 @@ class Planning(Service):
             following = clockwork.next_run(start, plan["frequency"], moment)
             self.db.update("vanguard_rmd_plans", plan["id"], next_at=iso(following))
 
-    def _send(self, plan: dict[str, Any], moment: int, failure: str | None = None) -> None:
+    def _send(self, plan: Row, moment: int, failure: str | None = None) -> None:
         """Make one withdrawal of a plan, or record that it failed."""
         dealing.transfer(
             self,

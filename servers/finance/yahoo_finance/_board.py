@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, time, timedelta
-from typing import Any, Literal
+from typing import Literal
 
 from servers.finance import _calendar as calendar
 from servers.finance import _figures as figures
@@ -17,6 +17,7 @@ from servers.finance import _market as market
 from servers.finance import _news as news
 from servers.kit.control import make_id
 from servers.kit.noise import draws, share
+from servers.kit.types import Row
 from servers.kit.zones import local_day, local_moment
 
 DAYS = 30
@@ -102,7 +103,7 @@ class Post:
     most_likes: int
 
 
-def posts(row: dict[str, Any], peers: Sequence[str], since: int, at: int) -> list[Post]:
+def posts(row: Row, peers: Sequence[str], since: int, at: int) -> list[Post]:
     """Return the crowd's posts on a security's board between two moments, newest first.
 
     They go back at most 30 days. `peers` are symbols of the same sector, which some posts mention.
@@ -117,7 +118,7 @@ def posts(row: dict[str, Any], peers: Sequence[str], since: int, at: int) -> lis
     return sorted(written, key=lambda p: (p.at, p.id), reverse=True)
 
 
-def _of_day(row: dict[str, Any], peers: Sequence[str], day: date) -> list[Post]:
+def _of_day(row: Row, peers: Sequence[str], day: date) -> list[Post]:
     start = local_moment(day, time(6, 30), calendar.NEW_YORK)
     if row["listed_at"][:10] > day.isoformat() or market.state(row, start) == "delisted":
         return []
@@ -143,7 +144,7 @@ def _of_day(row: dict[str, Any], peers: Sequence[str], day: date) -> list[Post]:
     return written
 
 
-def _chatter(row: dict[str, Any], moved: float) -> int:
+def _chatter(row: Row, moved: float) -> int:
     """Return the number of posts that a day may bring."""
     if row["kind"] == "mutual_fund":
         return 0
@@ -157,7 +158,7 @@ def _sentiment(feeling: float) -> Sentiment | None:
     return "bearish" if feeling < -0.15 else None
 
 
-def _moved(row: dict[str, Any], day: date) -> float:
+def _moved(row: Row, day: date) -> float:
     """Return the last move before a day, relative to the size from which a move is news."""
     before = day - timedelta(days=1)
     if row["kind"] != "crypto":
@@ -168,7 +169,7 @@ def _moved(row: dict[str, Any], day: date) -> float:
     return news.day_change(row, before) / max(news.large_move(row), 0.5)
 
 
-def text(row: dict[str, Any], post: Post) -> str:
+def text(row: Row, post: Post) -> str:
     """Return the text of a post, with prices as of its moment."""
     last = market.price(row, post.at)
     steps = {"price": last, "high": last * 1.25, "low": last * 0.8}
@@ -182,7 +183,7 @@ def _dollars(amount: float) -> str:
     return f"${amount:,.2f}" if amount >= 1 else f"${amount:.4f}"
 
 
-def _texts(row: dict[str, Any], post: Post) -> tuple[str, ...]:
+def _texts(row: Row, post: Post) -> tuple[str, ...]:
     """Return the templates for the text of a post."""
     if post.peer:
         return PAIRED

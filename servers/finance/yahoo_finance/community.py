@@ -15,6 +15,7 @@ from servers.finance.yahoo_finance import _board as board
 from servers.finance.yahoo_finance._model import WORDS, ticker_json
 from servers.kit.control import seeded
 from servers.kit.service import Service, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, iso, page, parse_time
 
 Text = Annotated[
@@ -49,7 +50,7 @@ class Community(Service):
     @reads(example={"symbol": "PXGV"})
     def get_yahoo_conversations(
         self, symbol: Symbol, limit: Limit = 10, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return the posts of the past 30 days on a security's board, newest first.
 
         Each has its author, likes and sentiment (null if untagged); mine marks the user's own
@@ -72,7 +73,7 @@ class Community(Service):
     @writes(example={"symbol": "VNTA", "text": "Does anybody know how the new wind park is doing?"})
     def post_yahoo_comment(
         self, symbol: Symbol, text: Text, sentiment: Feeling | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Post on a security's board in the user's name and return the post.
 
         The same text cannot be posted on a board twice within a day.
@@ -106,7 +107,7 @@ class Community(Service):
         return self._post(row, self.db.insert("yahoo_finance_posts", post))
 
     @reads()
-    def list_yahoo_posts(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_yahoo_posts(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return the user's own posts on all boards, newest first."""
         rows = self.db.rows(
             "yahoo_finance_posts",
@@ -116,7 +117,7 @@ class Community(Service):
         return page(rows, "posts", limit, cursor, self._own_post)
 
     @writes(example={"post_id": seeded("yfp", "vnta-question")}, destructive=True)
-    def delete_yahoo_comment(self, post_id: PostId) -> dict[str, Any]:
+    def delete_yahoo_comment(self, post_id: PostId) -> Json:
         """Delete one of the user's own posts."""
         row = self.db.get("yahoo_finance_posts", post_id)
         if row is None or row["deleted_at"] is not None:
@@ -132,9 +133,7 @@ class Community(Service):
         return {"post_id": post_id, "symbol": row["symbol"], "status": "deleted"}
 
     @reads()
-    def get_yahoo_trending_tickers(
-        self, limit: Limit = 10, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    def get_yahoo_trending_tickers(self, limit: Limit = 10, cursor: Cursor | None = None) -> Json:
         """Return the tickers mentioned most on the boards in the past 24 hours.
 
         Mentions are posts on the ticker's board and $SYMBOL elsewhere; mentions_day_before counts
@@ -150,7 +149,7 @@ class Community(Service):
         earlier = Counter(mention.symbol for mention in before)
         ranking = sorted(counts, key=lambda s: (-counts[s], s))
 
-        def shown(symbol: str) -> dict[str, Any]:
+        def shown(symbol: str) -> Json:
             return ticker_json(self, market.security(self, symbol) or {}) | {
                 "rank": ranking.index(symbol) + 1,
                 "mentions": counts[symbol],
@@ -162,31 +161,29 @@ class Community(Service):
 
     # -- watchlists --------------------------------------------------------------------------------
     @reads()
-    def list_yahoo_watchlists(
-        self, limit: Limit = 20, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    def list_yahoo_watchlists(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return the watchlists, oldest first; get_yahoo_watchlist returns their quotes."""
         return page(data.watchlists(self, WORDS), "watchlists", limit, cursor, _list)
 
     @reads(example={"watchlist_id": seeded("yfw", "main")})
-    def get_yahoo_watchlist(self, watchlist_id: data.WatchlistId) -> dict[str, Any]:
+    def get_yahoo_watchlist(self, watchlist_id: data.WatchlistId) -> Json:
         """Return a watchlist with live prices of its symbols."""
         row = data.find_watchlist(self, WORDS, watchlist_id)
         return _list(row) | {"quotes": data.watched(self, row, lambda r: ticker_json(self, r))}
 
     @writes(example={"name": "Streaming", "symbols": ["STMK", "PXGV"]}, idempotent=True)
-    def save_yahoo_watchlist(self, name: data.ListName, symbols: data.Symbols) -> dict[str, Any]:
+    def save_yahoo_watchlist(self, name: data.ListName, symbols: data.Symbols) -> Json:
         """Save a watchlist and return it; an existing list of that name is replaced."""
         return _list(data.save_watchlist(self, WORDS, name, symbols, self.codes.invalid))
 
     @writes(example={"watchlist_id": seeded("yfw", "main")}, destructive=True)
-    def delete_yahoo_watchlist(self, watchlist_id: data.WatchlistId) -> dict[str, Any]:
+    def delete_yahoo_watchlist(self, watchlist_id: data.WatchlistId) -> Json:
         """Delete a watchlist."""
         row = data.drop_watchlist(self, WORDS, watchlist_id)
         return {"watchlist_id": row["id"], "status": "removed"}
 
     # -- posts -------------------------------------------------------------------------------------
-    def _peers(self, row: dict[str, Any]) -> list[str]:
+    def _peers(self, row: Row) -> list[str]:
         alike = market.securities(self, (row["kind"],))
         return [r["symbol"] for r in alike if r["sector"] == row["sector"]]
 
@@ -219,10 +216,10 @@ class Community(Service):
         hint = "Only the user's own posts can be deleted; see list_yahoo_posts."
         self.fail("NOT_YOUR_POST", "Somebody else wrote this post.", hint, post_id=post_id)
 
-    def _own_post(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _own_post(self, row: Row) -> dict[str, Any]:
         return self._post(market.security(self, row["symbol"]) or {}, row)
 
-    def _post(self, row: dict[str, Any], post: board.Post | dict[str, Any]) -> dict[str, Any]:
+    def _post(self, row: Row, post: board.Post | Row) -> Json:
         """Format a post on a security's board, by the crowd or from a row."""
         written = _moment(post)
         if isinstance(post, board.Post):
@@ -254,11 +251,11 @@ def _mood(sentiments: list[str | None]) -> float | None:
     return round(sum(tagged) / len(tagged), 2) if tagged else None
 
 
-def _moment(post: board.Post | dict[str, Any]) -> int:
+def _moment(post: board.Post | Row) -> int:
     return post.at if isinstance(post, board.Post) else parse_time(post["created_at"])
 
 
-def _list(row: dict[str, Any]) -> dict[str, Any]:
+def _list(row: Row) -> Json:
     return {
         "watchlist_id": row["id"],
         "name": row["name"],

@@ -14,6 +14,7 @@ from servers.finance import _options as options
 from servers.finance._data import Symbol
 from servers.finance.yahoo_finance._model import WORDS, Exchange, QuoteType, ticker_json
 from servers.kit.service import Service, reads
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Date, Limit, iso, page, parse_time
 from servers.kit.zones import months_later
 
@@ -56,7 +57,7 @@ class Quotes(Service):
         exchange: Exchange | None = None,
         limit: Limit = 10,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Find tickers by symbol or by words of the name, best match first, delisted ones last.
 
         The filters also work without a query.
@@ -65,7 +66,7 @@ class Quotes(Service):
         return page(rows, "quotes", limit, cursor, lambda r: ticker_json(self, r))
 
     @reads(example={"symbol": "SMPK"})
-    def get_yahoo_live_quote(self, symbol: Symbol) -> dict[str, Any]:
+    def get_yahoo_live_quote(self, symbol: Symbol) -> Json:
         """Return the live quote of a security in dollars.
 
         It has the price, bid and ask (null while the security does not trade), the day's range,
@@ -104,7 +105,7 @@ class Quotes(Service):
         interval: Interval = "1d",
         limit: Limit = 100,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return price bars in dollars, newest first, and the dividends in the range.
 
         The latest bar may be incomplete; dividends count by their ex-date. A range of months goes
@@ -126,7 +127,7 @@ class Quotes(Service):
         return about | prices | {"dividends": dividends}
 
     @reads(example={"symbol": "SMPK"})
-    def get_yahoo_options_expirations(self, symbol: Symbol) -> dict[str, Any]:
+    def get_yahoo_options_expirations(self, symbol: Symbol) -> Json:
         """Return the expiration dates of options on a stock or ETF, and its strikes in dollars."""
         row = self._optioned(symbol)
         return {
@@ -138,7 +139,7 @@ class Quotes(Service):
     @reads(example={"symbol": "SMPK", "expiration_date": "2026-04-17"})
     def get_yahoo_options_chain(
         self, symbol: Symbol, expiration_date: Expiration | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return the calls and puts of one expiration date, by strike.
 
         Premium, bid and ask are in dollars per share (a contract covers 100 shares); implied
@@ -162,7 +163,7 @@ class Quotes(Service):
         return reply
 
     # -- bars --------------------------------------------------------------------------------------
-    def _check_interval(self, row: dict[str, Any], span: str, interval: str) -> None:
+    def _check_interval(self, row: Row, span: str, interval: str) -> None:
         """Refuse an interval that does not fit a range; a fund has no bars shorter than a day."""
         fund = row["kind"] == "mutual_fund"
         fitting = list(FITTING[span])
@@ -175,7 +176,7 @@ class Quotes(Service):
         hint = f"Choose one of {', '.join(fitting)}."
         self.fail("INTERVAL_NOT_AVAILABLE", message, hint, range=span, interval=interval)
 
-    def _since(self, row: dict[str, Any], span: str, end: date) -> date:
+    def _since(self, row: Row, span: str, end: date) -> date:
         if span in MONTHS:
             return months_later(end, -MONTHS[span]) + timedelta(days=1)
         days = market.days(row, end - timedelta(days=14), end, self.now)
@@ -184,28 +185,26 @@ class Quotes(Service):
 
     def _long_bars(
         self,
-        row: dict[str, Any],
+        row: Row,
         days: list[date],
         interval: market.Interval,
         limit: int,
         cursor: str | None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         spans = {last.isoformat(): (first, last) for first, last in data.spans(days, interval)}
         newest = list(reversed(spans))
         return page(newest, "prices", limit, cursor, lambda d: self._bar(row, interval, *spans[d]))
 
     def _short_bars(
-        self, row: dict[str, Any], days: list[date], length: int, limit: int, cursor: str | None
-    ) -> dict[str, Any]:
+        self, row: Row, days: list[date], length: int, limit: int, cursor: str | None
+    ) -> Json:
         parts: dict[str, tuple[int, int]] = {}
         for day in reversed(days):
             for start, end in self._parts(row, day, length):
                 parts[iso(start)] = (start, end)
         return page(list(parts), "prices", limit, cursor, lambda s: self._part(row, *parts[s]))
 
-    def _bar(
-        self, row: dict[str, Any], interval: market.Interval, first: date, last: date
-    ) -> dict[str, Any]:
+    def _bar(self, row: Row, interval: market.Interval, first: date, last: date) -> Json:
         bar = market.bars(row, interval, first, last, self.now)[0]
         return {
             "date": bar.date,
@@ -216,7 +215,7 @@ class Quotes(Service):
             "volume": bar.volume,
         }
 
-    def _parts(self, row: dict[str, Any], day: date, length: int) -> list[tuple[int, int]]:
+    def _parts(self, row: Row, day: date, length: int) -> list[tuple[int, int]]:
         """Return (start, end) of a day's bars that have begun, newest first."""
         end = market.closed(row, day)
         first = market.intraday(row, day, self.now)[0][0]
@@ -227,7 +226,7 @@ class Quotes(Service):
         starts = [start for start in range(first, end, length) if start < until]
         return [(start, min(start + length, last)) for start in reversed(starts)]
 
-    def _part(self, row: dict[str, Any], start: int, end: int) -> dict[str, Any]:
+    def _part(self, row: Row, start: int, end: int) -> Json:
         """Return a bar within a day.
 
         A price only rises or only falls within a half hour, so the high and low are among the ends
@@ -257,7 +256,7 @@ class Quotes(Service):
         return row
 
 
-def _contract(row: dict[str, Any], c: options.Contract) -> dict[str, Any]:
+def _contract(row: Row, c: options.Contract) -> Json:
     expiry = date.fromisoformat(c.expiry)
     strike = int(c.strike * 1000 + 0.5)
     return {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import time
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -16,6 +16,7 @@ from servers.finance._data import Symbol
 from servers.finance.yahoo_finance._model import EXCHANGES, TYPES, WORDS, ticker_json
 from servers.kit.control import make_id
 from servers.kit.service import Service, reads
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, iso, page
 from servers.kit.zones import local_day, local_moment, months_later
 
@@ -36,7 +37,7 @@ class Research(Service):
     """Facts and opinions about companies."""
 
     @reads(example={"symbol": "SMPK"})
-    def get_yahoo_company_profile(self, symbol: Symbol) -> dict[str, Any]:
+    def get_yahoo_company_profile(self, symbol: Symbol) -> Json:
         """Return a company's profile, with revenue in dollars and recent and next earnings.
 
         It has the industry, headquarters, employees and a business summary; fields that do not
@@ -72,7 +73,7 @@ class Research(Service):
     @reads(example={"symbol": "SMPK"})
     def get_yahoo_company_news(
         self, symbol: Symbol, limit: Limit = 5, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return news about a security, newest first.
 
         An article that proved wrong has a correction, the editors' note, once they have added it.
@@ -84,7 +85,7 @@ class Research(Service):
         )
 
     @reads(example={"symbol": "SMPK"})
-    def get_yahoo_recommendation_trend(self, symbol: Symbol) -> dict[str, Any]:
+    def get_yahoo_recommendation_trend(self, symbol: Symbol) -> Json:
         """Return the analysts' recommendations for a stock by month, back to three months ago.
 
         0m is the current month. The mean runs from 1 (strong buy) to 5 (strong sell); target prices
@@ -116,7 +117,7 @@ class Research(Service):
         sort_by: SortBy = "market_cap",
         limit: Limit = 10,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return listed stocks that meet every condition, in the requested order.
 
         Each has its analyst recommendation and the day's volume.
@@ -127,7 +128,7 @@ class Research(Service):
         passed = {s.row["symbol"]: s for s in stocks}
         return page(list(passed), "quotes", limit, cursor, lambda s: self._screened(passed[s]))
 
-    def _screened(self, passed: data.Screened) -> dict[str, Any]:
+    def _screened(self, passed: data.Screened) -> Json:
         return ticker_json(self, passed.row) | {
             "sector": passed.row["sector"],
             "market_cap": passed.market_cap,
@@ -135,7 +136,7 @@ class Research(Service):
             "recommendation_key": GRADES[passed.analysts.consensus],
         }
 
-    def _month(self, row: dict[str, Any], back: int) -> dict[str, Any]:
+    def _month(self, row: Row, back: int) -> Json:
         first = months_later(local_day(self.now, calendar.NEW_YORK).replace(day=1), -back)
         analysts = figures.analysts(row, local_moment(first, time(12), calendar.NEW_YORK))
         grades = {GRADES[r]: n for r, n in analysts.counts.items()} if analysts is not None else {}
@@ -143,7 +144,7 @@ class Research(Service):
         return {"period": period, "month": f"{first:%Y-%m}"} | grades
 
 
-def _article(article_id: str, article: news.Article) -> dict[str, Any]:
+def _article(article_id: str, article: news.Article) -> Json:
     correction = None
     if article.corrected is not None:
         added_at, note = article.corrected

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from servers.food_delivery import _catalogue as catalogue
 from servers.food_delivery import _orders as orders
 from servers.food_delivery import _rules as rules
 from servers.food_delivery._pricing import Tariff, price_json
 from servers.kit.service import Service
 from servers.kit.store import Table
+from servers.kit.types import Json, Row
 from servers.kit.values import dollars
 
 TABLES = {
@@ -105,17 +104,17 @@ STAGE_TEXTS = {
 }
 
 
-def gift_of(svc: Service, row: dict[str, Any]) -> dict[str, Any] | None:
+def gift_of(svc: Service, row: Row) -> Row | None:
     """Return the gift of an order, if the order is one."""
     return svc.db.get("doordash_gifts", row["id"])
 
 
-def claimed(svc: Service, gift: dict[str, Any]) -> bool:
+def claimed(svc: Service, gift: Row) -> bool:
     """Return whether the recipient has claimed a gift."""
     return gift["claims_at"] is not None and gift["claims_at"] <= svc.time
 
 
-def status(svc: Service, row: dict[str, Any]) -> str:
+def status(svc: Service, row: Row) -> str:
     """Return the state of an order.
 
     A gift first waits for its recipient, and expires if nobody claims it.
@@ -128,7 +127,7 @@ def status(svc: Service, row: dict[str, Any]) -> str:
     return "expired"
 
 
-def cancel_fee(svc: Service, row: dict[str, Any]) -> int | None:
+def cancel_fee(svc: Service, row: Row) -> int | None:
     """Return the cents that cancelling costs now, or None if it is too late."""
     state = status(svc, row)
     if state == "awaiting_claim":
@@ -138,19 +137,19 @@ def cancel_fee(svc: Service, row: dict[str, Any]) -> int | None:
     return orders.cancel_fee(svc, WORDS, row, FEE_CONFIRMED, FEE_PREPARING)
 
 
-def eta(svc: Service, row: dict[str, Any]) -> int | None:
+def eta(svc: Service, row: Row) -> int | None:
     """Return the minutes until delivery, or None if they are not known."""
     if status(svc, row) in ("awaiting_claim", "expired"):
         return None
     return orders.eta_min(row, svc.now)
 
 
-def extra_time(store: dict[str, Any], restaurant: dict[str, Any]) -> int:
+def extra_time(store: Row, restaurant: Row) -> int:
     """Return the minutes that a stop at an add-on store takes."""
     return 5 + round((catalogue.distance(store, restaurant) or 0.0) * 5)
 
 
-def order_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+def order_json(svc: Service, row: Row) -> Json:
     """Return an order as the agent sees it."""
     paid = orders.charged(svc, WORDS, row)
     gift = gift_of(svc, row)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from servers.food_delivery import _orders as orders
 from servers.food_delivery import _rules as rules
 from servers.food_delivery._rules import AddressId, MethodId, OfferId, SetDefault
@@ -25,16 +23,17 @@ from servers.kit.fields import (
     card_expired,
 )
 from servers.kit.service import reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, dollars, page
 
 
 class Account(Favorites):
     """Profile, delivery locations, payments, promotions and DashPass."""
 
-    def _location(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _location(self, row: Row) -> Json:
         return {**rules.address_json(row), "is_primary": row["is_default"]}
 
-    def _payment(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _payment(self, row: Row) -> Json:
         year, month = row["expires"].split("-")
         return {
             **rules.card_ref(self, WORDS, row["id"]),
@@ -44,7 +43,7 @@ class Account(Favorites):
             "is_expired": card_expired(row["expires"], self.time),
         }
 
-    def _promo(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _promo(self, row: Row) -> Json:
         return {
             "offer_id": row["id"],
             "title": row["title"],
@@ -61,7 +60,7 @@ class Account(Favorites):
         }
 
     @reads()
-    def get_dasher_profile(self) -> dict[str, Any]:
+    def get_dasher_profile(self) -> Json:
         """Return your profile as a customer.
 
         Returns name, email, phone, saved locations and payments, promotions that can be used now,
@@ -84,15 +83,13 @@ class Account(Favorites):
     @writes(example={"email": "maya.l@gmail.com"}, idempotent=True)
     def update_dasher_profile(
         self, name: PersonName | None = None, email: Email | None = None, phone: Phone | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Change your name, email or phone (at least one of them) and return the whole profile."""
         rules.change_profile(self, WORDS, name=name, email=email, phone=phone)
         return self.get_dasher_profile()
 
     @reads()
-    def list_delivery_locations(
-        self, limit: Limit = 20, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    def list_delivery_locations(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return saved delivery locations, oldest first.
 
         Each has its address_id, street, city, state, zip_code, and whether it is the primary one.
@@ -114,7 +111,7 @@ class Account(Favorites):
         state: State,
         zip_code: Zip,
         set_as_default: SetDefault = False,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Save a delivery location within the delivery area.
 
         Returns the profile and the `address_id` of the new location.
@@ -123,7 +120,7 @@ class Account(Favorites):
         return self.get_dasher_profile() | {"address_id": row["id"]}
 
     @writes(example={"address_id": seeded("dda", "old_flat")}, destructive=True)
-    def remove_delivery_location(self, address_id: AddressId) -> dict[str, Any]:
+    def remove_delivery_location(self, address_id: AddressId) -> Json:
         """Remove a delivery location and return the profile.
 
         It is refused while an order is still on its way there.
@@ -132,7 +129,7 @@ class Account(Favorites):
         return self.get_dasher_profile()
 
     @writes(example={"address_id": seeded("dda", "work")}, idempotent=True)
-    def set_primary_delivery_location(self, address_id: AddressId) -> dict[str, Any]:
+    def set_primary_delivery_location(self, address_id: AddressId) -> Json:
         """Make a saved location the primary one and return the profile.
 
         Stores are searched around the primary location.
@@ -142,7 +139,7 @@ class Account(Favorites):
         return self.get_dasher_profile()
 
     @reads()
-    def list_dash_payments(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_dash_payments(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return saved cards, oldest first.
 
         Each has method_id, type, last4, expiration_date (MM/YYYY), billing_name, is_default and
@@ -160,7 +157,7 @@ class Account(Favorites):
     )
     def add_dash_payment(
         self, card_number: CardNumber, expiration_date: Expiry, cvv: Cvv, billing_name: PersonName
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Add a card and return it with its method_id.
 
         It does not become the default; use set_primary_dash_payment for that.
@@ -170,14 +167,14 @@ class Account(Favorites):
         return self._payment(row | {"is_default": len(rules.cards(self, WORDS)) == 1})
 
     @writes(example={"method_id": seeded("ddp", "amex")}, idempotent=True)
-    def set_primary_dash_payment(self, method_id: MethodId) -> dict[str, Any]:
+    def set_primary_dash_payment(self, method_id: MethodId) -> Json:
         """Make a saved card the default one and return all cards. An expired card is refused."""
         rules.usable_card(self, WORDS, method_id)
         rules.make_default(self, WORDS, "cards", rules.cards(self, WORDS), method_id)
         return {"payments": [self._payment(c) for c in rules.cards(self, WORDS)]}
 
     @reads()
-    def get_promos(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def get_promos(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return promotions that can be used now or later, the soonest to expire first.
 
         discount is in dollars, a maximum where percent_off is given; min_order is the subtotal
@@ -187,17 +184,17 @@ class Account(Favorites):
         return page(rules.offers(self, WORDS), "promos", limit, cursor, self._promo)
 
     @reads(example={"offer_id": seeded("ddf", "bundle")})
-    def get_promo(self, offer_id: OfferId) -> dict[str, Any]:
+    def get_promo(self, offer_id: OfferId) -> Json:
         """Return one promotion in any state, including one that was used for an old order."""
         return self._promo(rules.find_offer(self, WORDS, offer_id))
 
     @writes(example={"offer_id": seeded("ddf", "march")}, idempotent=True)
-    def save_promo(self, offer_id: OfferId) -> dict[str, Any]:
+    def save_promo(self, offer_id: OfferId) -> Json:
         """Save a promotion to the wallet, so that it can be used for an order, and return it."""
         return self._promo(rules.save_offer(self, WORDS, offer_id))
 
     @reads()
-    def get_dashpass_status(self) -> dict[str, Any]:
+    def get_dashpass_status(self) -> Json:
         """Return whether DashPass is active, with its plan, dates, monthly price and benefits.
 
         If it has lapsed, these are the details of the last membership.

@@ -23,6 +23,7 @@ from servers.food_delivery.doordash._model import (
 from servers.food_delivery.doordash.dashes import DASH
 from servers.kit.control import seeded
 from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, iso, page, parse_time
 
 StoreId = Annotated[
@@ -39,7 +40,7 @@ DASHED = Setup("place_dash", DASH, "dash")
 class AddOns(Service):
     """A second stop for the same Dasher."""
 
-    def _stores(self, row: dict[str, Any]) -> list[dict[str, Any]]:
+    def _stores(self, row: Row) -> list[dict[str, Any]]:
         """Return add-on stores near an order's restaurant that are open now, each with `miles`.
 
         The nearest one comes first.
@@ -51,7 +52,7 @@ class AddOns(Service):
         near = [s for s in stores if s["miles"] <= NEAR]
         return sorted(near, key=lambda s: (s["miles"], s["id"]))
 
-    def _takes_more(self, row: dict[str, Any]) -> None:
+    def _takes_more(self, row: Row) -> None:
         """Refuse unless items can still be added to an order."""
         state = status(self, row)
         if gift_of(self, row) is not None or row["window_start"] is not None:
@@ -76,7 +77,7 @@ class AddOns(Service):
     @reads(example={"order_id": "${dash.order_id}"}, setup=(DASHED,))
     def get_doubledash_stores(
         self, order_id: OrderId, limit: Limit = 20, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return open stores whose items can be added to an order without another delivery fee.
 
         The order must have been placed less than ten minutes ago. Each store has store_id, name,
@@ -90,7 +91,7 @@ class AddOns(Service):
         shown = page(stores, "stores", limit, cursor, lambda s: self._add_on(s, place))
         return shown | {"order_id": order_id, "until": until}
 
-    def _add_on(self, store: dict[str, Any], place: dict[str, Any]) -> dict[str, Any]:
+    def _add_on(self, store: Row, place: Row) -> Json:
         return {
             "store_id": store["id"],
             "name": store["name"],
@@ -103,7 +104,7 @@ class AddOns(Service):
     @reads(example={"store_id": CORNER})
     def get_doubledash_catalog(
         self, store_id: StoreId, limit: Limit = 50, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return the items of an add-on store.
 
         Each has item_id, name, category, price in dollars, unit and available.
@@ -127,9 +128,7 @@ class AddOns(Service):
         },
         setup=(DASHED,),
     )
-    def add_doubledash_items(
-        self, order_id: OrderId, store_id: StoreId, items: PlainItems
-    ) -> dict[str, Any]:
+    def add_doubledash_items(self, order_id: OrderId, store_id: StoreId, items: PlainItems) -> Json:
         """Add items from one second store to an order, and return the order.
 
         The service fee and the tax increase; the delivery fee does not.

@@ -28,6 +28,7 @@ from servers.food_delivery.doordash._model import (
 from servers.kit.control import seeded
 from servers.kit.fields import Rating
 from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, dollars, iso, page
 
 SlotId = Annotated[
@@ -69,14 +70,12 @@ COFFEE = {
 DASH = COFFEE | {"payment_method_id": seeded("ddp", "visa"), "tip": 2.5}
 
 
-def _contents(lines: list[dict[str, Any]]) -> list[tuple[str, int, list[str]]]:
+def _contents(lines: list[Row]) -> list[tuple[str, int, list[str]]]:
     """Return the contents of an order's lines, independent of the order of the lines."""
     return sorted((line["item_id"], line["quantity"], sorted(line["options"])) for line in lines)
 
 
-def _price_changes(
-    old_lines: list[dict[str, Any]], new_lines: list[dict[str, Any]]
-) -> list[dict[str, Any]]:
+def _price_changes(old_lines: list[Row], new_lines: list[Row]) -> list[dict[str, Any]]:
     changes = []
     for old, new in zip(old_lines, new_lines, strict=True):
         if old["unit_price"] != new["unit_price"]:
@@ -149,7 +148,7 @@ class Dashes(Service):
         offer_id: OfferId | None = None,
         slot_id: SlotId | None = None,
         tip: Tip = 0,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Work out what an order would cost, without placing it.
 
         Returns subtotal, fees, tax, discount, total and estimated time. It is refused if the order
@@ -174,7 +173,7 @@ class Dashes(Service):
         tip: Tip = 0,
         quote_token: Token | None = None,
         allow_duplicate: Twice = False,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Place an order now, charge the card, and return the order with its order_id.
 
         The restaurant must be open and deliver to the address.
@@ -205,7 +204,7 @@ class Dashes(Service):
         tip: Tip = 0,
         quote_token: Token | None = None,
         allow_duplicate: Twice = False,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Place an order to be delivered within a slot, up to a week ahead.
 
         The card is charged now; the order is sent to the restaurant shortly before the slot.
@@ -235,7 +234,7 @@ class Dashes(Service):
         payment_method_id: MethodId,
         tip: Tip = 0,
         allow_duplicate: Twice = False,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Order the contents of a past order again, including special instructions.
 
         Today's menu and prices apply; `price_changes` lists the differences. Add-on items are left
@@ -263,12 +262,12 @@ class Dashes(Service):
         price_changes = _price_changes(old_lines, draft.lines)
         return order_json(self, row) | {"price_changes": price_changes}
 
-    def _available(self, line: dict[str, Any]) -> bool:
+    def _available(self, line: Row) -> bool:
         item = catalogue.find_item(self, WORDS, line["item_id"])
         return catalogue.available(item, self.now)
 
     @reads(example={"order_id": seeded("ddo", "cafe-again")})
-    def get_dash(self, order_id: OrderId) -> dict[str, Any]:
+    def get_dash(self, order_id: OrderId) -> Json:
         """Return an order: status, items, fees, total, promotion, address, refund and ratings.
 
         cancel_fee is what canceling would cost right now, or null if it is too late to cancel.
@@ -278,7 +277,7 @@ class Dashes(Service):
     @reads(example={"status": "delivered", "limit": 5})
     def get_dash_history(
         self, status: State | None = None, limit: Limit = 20, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return a short summary of past and current orders, newest first.
 
         Totals are in dollars, before refunds.
@@ -288,10 +287,10 @@ class Dashes(Service):
             rows = [row for row in rows if self._state(row) == status]
         return page(rows, "orders", limit, cursor, self._summary)
 
-    def _state(self, row: dict[str, Any]) -> str:
+    def _state(self, row: Row) -> str:
         return WORDS.statuses[status(self, row)]
 
-    def _summary(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _summary(self, row: Row) -> Json:
         place = orders.place_of(self, WORDS, row)
         return {
             "order_id": row["id"],
@@ -303,7 +302,7 @@ class Dashes(Service):
         }
 
     @reads(example={"order_id": "${dash.order_id}"}, setup=(Setup("place_dash", DASH, "dash"),))
-    def track_dash(self, order_id: OrderId) -> dict[str, Any]:
+    def track_dash(self, order_id: OrderId) -> Json:
         """Return how far along an order is.
 
         Returns status, current_stage in words, courier_name once a Dasher is assigned, eta_min and
@@ -326,7 +325,7 @@ class Dashes(Service):
         setup=(Setup("place_dash", DASH, "dash"),),
         destructive=True,
     )
-    def cancel_dash(self, order_id: OrderId, reason: Reason) -> dict[str, Any]:
+    def cancel_dash(self, order_id: OrderId, reason: Reason) -> Json:
         """Cancel an order, or a gift that has not been claimed.
 
         It is free before the store accepts the order; then it costs 25 % of the items, or 60 % once
@@ -353,7 +352,7 @@ class Dashes(Service):
         ]
         | None = None,
         comment: Comment | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Rate the store and, separately, the Dasher of a delivered order, and return the order.
 
         An order can be rated once, within 30 days.

@@ -11,13 +11,14 @@ from servers.food_delivery._catalogue import RestaurantId
 from servers.food_delivery.doordash._model import TARIFF, WORDS
 from servers.kit.control import seeded
 from servers.kit.service import Service, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, dollars, page
 
 
 class Favorites(Service):
     """The customer's favourite restaurants."""
 
-    def _store(self, place: dict[str, Any], address: dict[str, Any] | None) -> dict[str, Any]:
+    def _store(self, place: Row, address: dict[str, Any] | None) -> Json:
         """Return a store as lists show it; fee and time are null outside its delivery range."""
         away = catalogue.distance(place, address)
         fee = None
@@ -33,32 +34,30 @@ class Favorites(Service):
             "is_favorite": self.db.get("doordash_favorites", place["id"]) is not None,
         }
 
-    def _favorites(self) -> list[dict[str, Any]]:
+    def _favorites(self) -> list[Json]:
         """Return `{restaurant_id, name}` of every favourite, the most recently added first."""
         rows = self.db.rows("doordash_favorites", order="added_at DESC, rowid DESC")
         places = [self._place(row) for row in rows]
         return [{"restaurant_id": place["id"], "name": place["name"]} for place in places]
 
     @reads()
-    def get_favorite_restaurants(
-        self, limit: Limit = 20, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    def get_favorite_restaurants(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return favorite restaurants, the most recently added first.
 
         Each is shown as in search_stores; permanently_closed marks those that have closed.
         """
         address = catalogue.default_address(self, WORDS)
 
-        def shown(favorite: dict[str, Any]) -> dict[str, Any]:
+        def shown(favorite: Row) -> dict[str, Any]:
             return self._store(self._place(favorite), address)
 
         return page(self._favorites(), "favorites", limit, cursor, shown)
 
-    def _place(self, favorite: dict[str, Any]) -> dict[str, Any]:
+    def _place(self, favorite: Row) -> dict[str, Any]:
         return catalogue.find_place(self, WORDS, favorite["restaurant_id"])
 
     @writes(example={"restaurant_id": seeded("ddr", "olive_ash")}, idempotent=True)
-    def add_favorite_restaurant(self, restaurant_id: RestaurantId) -> dict[str, Any]:
+    def add_favorite_restaurant(self, restaurant_id: RestaurantId) -> Json:
         """Add a restaurant to the favorites, if it is not there yet, and return all favorites."""
         place = catalogue.find_place(self, WORDS, restaurant_id)
         if self.db.get("doordash_favorites", place["id"]) is None:
@@ -67,7 +66,7 @@ class Favorites(Service):
         return {"favorites": self._favorites()}
 
     @writes(example={"restaurant_id": seeded("ddr", "kumo_sushi")}, destructive=True)
-    def remove_favorite_restaurant(self, restaurant_id: RestaurantId) -> dict[str, Any]:
+    def remove_favorite_restaurant(self, restaurant_id: RestaurantId) -> Json:
         """Remove a restaurant from the favorites and return the rest.
 
         It is refused if the restaurant is not a favorite.

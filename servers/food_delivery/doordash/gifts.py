@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
@@ -18,6 +18,7 @@ from servers.kit.control import seeded
 from servers.kit.fields import PersonName, Phone
 from servers.kit.noise import share
 from servers.kit.service import Service, reads, writes
+from servers.kit.types import Json
 from servers.kit.values import Cursor, Limit, dollars, iso, page
 
 Message = Annotated[
@@ -58,7 +59,7 @@ class Gifts(Service):
         recipient_phone: Phone,
         gift_message: Message,
         payment_method_id: MethodId,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Pay for a gift order, and return its order_id, total and claim_by.
 
         The recipient gets a text message and can claim the gift within two days. Delivery is
@@ -87,7 +88,7 @@ class Gifts(Service):
         return self._gift(row["id"]) | pricing.price_json(draft.price)
 
     @reads(example={"order_id": seeded("ddo", "gift-thanks")})
-    def get_gift_order_status(self, order_id: OrderId) -> dict[str, Any]:
+    def get_gift_order_status(self, order_id: OrderId) -> Json:
         """Return the state of a gift.
 
         Returns whether and when it was claimed, claim_by, the status of its delivery, the recipient
@@ -101,12 +102,12 @@ class Gifts(Service):
         return self._gift(order_id)
 
     @reads()
-    def list_gift_orders(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_gift_orders(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return the gifts you sent, newest first, each as in get_gift_order_status."""
         sent = [r for r in orders.orders(self, WORDS) if gift_of(self, r) is not None]
         return page(sent, "gifts", limit, cursor, lambda r: self._gift(r["id"]))
 
-    def _gift(self, order_id: str) -> dict[str, Any]:
+    def _gift(self, order_id: str) -> Json:
         row = orders.find_order(self, WORDS, order_id)
         gift = gift_of(self, row) or {}
         taken = claimed(self, gift)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import date, timedelta
-from typing import Any
 
 from servers.food_delivery import _catalogue as catalogue
 from servers.food_delivery import _pricing as pricing
@@ -13,6 +12,7 @@ from servers.food_delivery.doordash._model import SLOT_DAYS, SLOT_MINUTES, WORDS
 from servers.food_delivery.doordash.favorites import Favorites
 from servers.kit.control import seeded
 from servers.kit.service import reads
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Date, Limit, dollars, page
 from servers.kit.zones import local_day
 
@@ -30,7 +30,7 @@ class Stores(Favorites):
         category: Category | None = None,
         limit: Limit = 20,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return restaurants within 25 miles of the primary location.
 
         The best match comes first or, without a query, the nearest one. Each has restaurant_id,
@@ -42,7 +42,7 @@ class Stores(Favorites):
         return page(rows, "stores", limit, cursor, lambda r: self._store(r, near))
 
     @reads(example={"restaurant_id": CAFE})
-    def get_store_details(self, restaurant_id: RestaurantId) -> dict[str, Any]:
+    def get_store_details(self, restaurant_id: RestaurantId) -> Json:
         """Return a restaurant's details.
 
         They include phone, opening hours in its own time zone, minimum order, delivery radius, and
@@ -59,7 +59,7 @@ class Stores(Favorites):
     @reads(example={"restaurant_id": CAFE})
     def get_store_menu(
         self, restaurant_id: RestaurantId, limit: Limit = 50, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return a restaurant's menu, in menu order.
 
         Each item has item_id, name, category, price in dollars, diet, options with their
@@ -72,7 +72,7 @@ class Stores(Favorites):
         return menu | {"restaurant_id": restaurant_id}
 
     @reads(example={"item_id": seeded("ddi", "hazel_hawthorne/latte")})
-    def get_store_item(self, item_id: ItemId) -> dict[str, Any]:
+    def get_store_item(self, item_id: ItemId) -> Json:
         """Return one item by its id, from any current or past menu or add-on catalog.
 
         `off_menu` is true for an item that is no longer sold.
@@ -93,7 +93,7 @@ class Stores(Favorites):
         date: Date,
         limit: Limit = 100,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return a restaurant's delivery slots of 20 minutes on one day.
 
         The day is today or up to six days ahead, by the restaurant's local calendar. Each slot has
@@ -113,7 +113,7 @@ class Stores(Favorites):
         return page(slots, "slots", limit, cursor) | {"date": date}
 
 
-def _in_short(item: dict[str, Any]) -> dict[str, Any]:
+def _in_short(item: Row) -> Json:
     return {"item_id": item["id"], "name": item["name"], "price": dollars(item["price"])}
 
 

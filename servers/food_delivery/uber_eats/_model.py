@@ -10,6 +10,7 @@ from servers.food_delivery import _rules as rules
 from servers.food_delivery._pricing import Tariff, price_json
 from servers.kit.service import Service
 from servers.kit.store import Table
+from servers.kit.types import Json, Row
 from servers.kit.values import dollars, iso, parse_time
 
 TABLES = {
@@ -113,13 +114,13 @@ STAGE_TEXTS = {
 
 
 # -- places ----------------------------------------------------------------------------------------
-def any_place(svc: Service, place_id: str) -> dict[str, Any]:
+def any_place(svc: Service, place_id: str) -> Row:
     """Return a restaurant or grocery store by its id, or refuse."""
     row = svc.db.get("uber_eats_restaurants", place_id)
     return row if row is not None else catalogue.find_place(svc, WORDS, place_id)
 
 
-def place_ref(place: dict[str, Any]) -> dict[str, Any]:
+def place_ref(place: Row) -> Json:
     """Return the restaurant_id or store_id (the other is null) and the name of a place."""
     grocery = place["kind"] == "grocery"
     return {
@@ -143,12 +144,12 @@ class Outcome(NamedTuple):
     item: dict[str, Any] | None = None
 
 
-def is_grocery(svc: Service, row: dict[str, Any]) -> bool:
+def is_grocery(svc: Service, row: Row) -> bool:
     """Return whether an order is a grocery order."""
     return orders.place_of(svc, WORDS, row).get("kind") == "grocery"
 
 
-def picked_at(row: dict[str, Any], place: int, count: int) -> int:
+def picked_at(row: Row, place: int, count: int) -> int:
     """Return when the shopper gets to the line at a place among `count` lines.
 
     The lines are spread evenly over the shopping time.
@@ -158,7 +159,7 @@ def picked_at(row: dict[str, Any], place: int, count: int) -> int:
     return first + (last - first) * (place + 1) // (count + 1)
 
 
-def preference_for(svc: Service, order_id: str, item_id: str, until: str) -> dict[str, Any] | None:
+def preference_for(svc: Service, order_id: str, item_id: str, until: str) -> Row | None:
     """Return the latest preference for an item that was set by a moment (ISO)."""
     rows = svc.db.rows(
         "uber_eats_substitutions",
@@ -171,7 +172,7 @@ def preference_for(svc: Service, order_id: str, item_id: str, until: str) -> dic
     return rows[-1] if rows else None
 
 
-def outcome(svc: Service, row: dict[str, Any], line: dict[str, Any], moment: int) -> Outcome:
+def outcome(svc: Service, row: Row, line: Row, moment: int) -> Outcome:
     """Return the outcome of a line as of now; `moment` is when the shopper gets to it.
 
     Without a preference, an item that is out of stock is refunded.
@@ -200,11 +201,11 @@ def outcome(svc: Service, row: dict[str, Any], line: dict[str, Any], moment: int
     return Outcome("substituted", change, substitute)
 
 
-def _asks(wish: dict[str, Any] | None) -> bool:
+def _asks(wish: Row | None) -> bool:
     return wish is not None and wish["preference"] == "contact_me"
 
 
-def best(svc: Service, wanted: dict[str, Any], moment: int) -> dict[str, Any] | None:
+def best(svc: Service, wanted: Row, moment: int) -> dict[str, Any] | None:
     """Return the available item of the same section whose price is closest."""
     shelf = svc.db.rows(
         "uber_eats_items",
@@ -217,7 +218,7 @@ def best(svc: Service, wanted: dict[str, Any], moment: int) -> dict[str, Any] | 
     return min(items, key=lambda i: (abs(i["price"] - wanted["price"]), i["id"]), default=None)
 
 
-def outcomes(svc: Service, row: dict[str, Any]) -> list[tuple[dict[str, Any], Outcome | None]]:
+def outcomes(svc: Service, row: Row) -> list[tuple[dict[str, Any], Outcome | None]]:
     """Return the lines of an order, each with its outcome (None if it is an order of meals)."""
     lines = orders.lines(svc, WORDS, row["id"])
     if not is_grocery(svc, row):
@@ -231,7 +232,7 @@ def outcomes(svc: Service, row: dict[str, Any]) -> list[tuple[dict[str, Any], Ou
     return results
 
 
-def adjustment(svc: Service, row: dict[str, Any]) -> int:
+def adjustment(svc: Service, row: Row) -> int:
     """Return the cents by which replaced and missing items change what was charged.
 
     A promotion never takes off more than the items that were bought cost.
@@ -248,7 +249,7 @@ def adjustment(svc: Service, row: dict[str, Any]) -> int:
 
 
 # -- for the agent ---------------------------------------------------------------------------------
-def lines_json(svc: Service, row: dict[str, Any]) -> list[dict[str, Any]]:
+def lines_json(svc: Service, row: Row) -> list[dict[str, Any]]:
     """Return the lines of an order as the agent sees them.
 
     Lines of groceries include the preference and the outcome.
@@ -262,9 +263,7 @@ def lines_json(svc: Service, row: dict[str, Any]) -> list[dict[str, Any]]:
     return shown
 
 
-def _fulfillment_json(
-    svc: Service, row: dict[str, Any], line: dict[str, Any], result: Outcome
-) -> dict[str, Any]:
+def _fulfillment_json(svc: Service, row: Row, line: Row, result: Outcome) -> Json:
     wish = preference_for(svc, row["id"], line["item_id"], svc.time)
     replaced_by = None
     if result.item is not None:
@@ -282,7 +281,7 @@ def _fulfillment_json(
     }
 
 
-def order_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+def order_json(svc: Service, row: Row) -> Json:
     """Return an order as the agent sees it."""
     place = orders.place_of(svc, WORDS, row)
     state = orders.status(row, svc.time)
@@ -313,7 +312,7 @@ def order_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def summary_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+def summary_json(svc: Service, row: Row) -> Json:
     """Return an order as the history shows it."""
     total = orders.charged(svc, WORDS, row).total + adjustment(svc, row)
     return {

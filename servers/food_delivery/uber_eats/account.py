@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from servers.food_delivery import _orders as orders
 from servers.food_delivery import _rules as rules
 from servers.food_delivery._rules import AddressId, MethodId, OfferId, SetDefault
@@ -24,6 +22,7 @@ from servers.kit.fields import (
     card_expired,
 )
 from servers.kit.service import Service, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, dollars, page
 
 
@@ -31,7 +30,7 @@ class Account(Service):
     """Profile, addresses, cards, offers and Uber One."""
 
     @reads()
-    def get_eater_profile(self) -> dict[str, Any]:
+    def get_eater_profile(self) -> Json:
         """Return your profile: name, email, phone, saved addresses and cards, offers, and uber_one.
 
         The offers are those in the wallet that can be used now.
@@ -52,19 +51,17 @@ class Account(Service):
     @writes(example={"phone": "+1-503-555-0143"}, idempotent=True)
     def update_profile(
         self, name: PersonName | None = None, email: Email | None = None, phone: Phone | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Change your name, email or phone (at least one of them) and return the profile."""
         rules.change_profile(self, WORDS, name=name, email=email, phone=phone)
         return self.get_eater_profile()
 
     # -- addresses ---------------------------------------------------------------------------------
-    def _address_json(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _address_json(self, row: Row) -> Json:
         return rules.address_json(row) | {"is_default": row["is_default"]}
 
     @reads()
-    def list_delivery_addresses(
-        self, limit: Limit = 20, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    def list_delivery_addresses(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return saved addresses, oldest first.
 
         Each has address_id, street, city, state, zip_code and is_default.
@@ -86,7 +83,7 @@ class Account(Service):
         state: State,
         zip_code: Zip,
         set_as_default: SetDefault = False,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Save an address within the delivery area.
 
         Returns the profile and the `address_id` of the new address.
@@ -95,7 +92,7 @@ class Account(Service):
         return {"address_id": row["id"]} | self.get_eater_profile()
 
     @writes(example={"address_id": seeded("uea", "old_flat")}, destructive=True)
-    def remove_address(self, address_id: AddressId) -> dict[str, Any]:
+    def remove_address(self, address_id: AddressId) -> Json:
         """Remove a saved address and return the profile.
 
         It is refused while an order is on its way there. Past orders still show the address.
@@ -104,7 +101,7 @@ class Account(Service):
         return self.get_eater_profile()
 
     @writes(example={"address_id": seeded("uea", "work")}, idempotent=True)
-    def set_default_address(self, address_id: AddressId) -> dict[str, Any]:
+    def set_default_address(self, address_id: AddressId) -> Json:
         """Make a saved address the default one and return the profile.
 
         Searches measure distances from the default address.
@@ -114,7 +111,7 @@ class Account(Service):
         return self.get_eater_profile()
 
     # -- cards -------------------------------------------------------------------------------------
-    def _card_json(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _card_json(self, row: Row) -> Json:
         return {
             "method_id": row["id"],
             "type": row["brand"],
@@ -126,9 +123,7 @@ class Account(Service):
         }
 
     @reads()
-    def get_registered_payments(
-        self, limit: Limit = 20, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    def get_registered_payments(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return saved cards, oldest first.
 
         Each has method_id, type, last4, expiration_date (MM/YY), name, is_default and expired.
@@ -145,7 +140,7 @@ class Account(Service):
     )
     def register_payment_method(
         self, card_number: CardNumber, expiration_date: Expiry, cvv: Cvv, name: PersonName
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Save a card and return its method_id, type and last4.
 
         The full number and the CVV are not stored. The default card stays the same.
@@ -155,7 +150,7 @@ class Account(Service):
         return rules.card_ref(self, WORDS, row["id"])
 
     @writes(example={"method_id": seeded("uep", "amex")}, idempotent=True)
-    def set_default_payment_method(self, method_id: MethodId) -> dict[str, Any]:
+    def set_default_payment_method(self, method_id: MethodId) -> Json:
         """Make a saved card the default one and return all cards. An expired card is refused."""
         rules.usable_card(self, WORDS, method_id)
         rules.make_default(self, WORDS, "cards", rules.cards(self, WORDS), method_id)
@@ -171,7 +166,7 @@ class Account(Service):
             "store_id": place_id if grocery else None,
         }
 
-    def _offer_json(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _offer_json(self, row: Row) -> Json:
         return {
             "offer_id": row["id"],
             "title": row["title"],
@@ -188,9 +183,7 @@ class Account(Service):
         }
 
     @reads()
-    def get_available_offers(
-        self, limit: Limit = 20, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    def get_available_offers(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return offers that are not expired or used up, the soonest to expire first.
 
         `discount` is in dollars, a maximum where `percent` is given; `min_order` is the subtotal
@@ -200,7 +193,7 @@ class Account(Service):
         return page(rules.offers(self, WORDS), "offers", limit, cursor, self._offer_json)
 
     @reads(example={"offer_id": seeded("uef", "lunch")})
-    def get_offer(self, offer_id: OfferId) -> dict[str, Any]:
+    def get_offer(self, offer_id: OfferId) -> Json:
         """Return one offer, even if it has expired or was used.
 
         `status` says whether it can be used now.
@@ -208,12 +201,12 @@ class Account(Service):
         return self._offer_json(rules.find_offer(self, WORDS, offer_id))
 
     @writes(example={"offer_id": seeded("uef", "weekend")}, idempotent=True)
-    def save_offer(self, offer_id: OfferId) -> dict[str, Any]:
+    def save_offer(self, offer_id: OfferId) -> Json:
         """Save an offer to the wallet, so that it can be used for an order, and return it."""
         return self._offer_json(rules.save_offer(self, WORDS, offer_id))
 
     @reads()
-    def get_uber_one_status(self) -> dict[str, Any]:
+    def get_uber_one_status(self) -> Json:
         """Return whether Uber One is active, with its plan, monthly price, end and benefits."""
         row = rules.membership(self, WORDS)
         return {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -17,6 +17,7 @@ from servers.food_delivery.uber_eats.ordering import Key, Ordering, WindowId
 from servers.food_delivery.uber_eats.restaurants import Restaurants
 from servers.kit.control import seeded
 from servers.kit.service import Setup, reads, writes
+from servers.kit.types import Json
 from servers.kit.values import Cursor, Limit, page
 
 StoreId = Annotated[str, Field(description="store_id, from search_grocery_stores.")]
@@ -53,7 +54,7 @@ class Groceries(Restaurants, Ordering):
         open_only: OpenOnly = False,
         limit: Limit = 20,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return grocery stores within 25 miles of the default address.
 
         The best match comes first or, without a query, the nearest one. Each has store_id, name,
@@ -71,7 +72,7 @@ class Groceries(Restaurants, Ordering):
         query: Query | None = None,
         limit: Limit = 50,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return a store's details and its items.
 
         Each item has item_id, name, category, price in dollars, unit and available (false if it is
@@ -100,7 +101,7 @@ class Groceries(Restaurants, Ordering):
         window_id: WindowId | None = None,
         quote_token: Token | None = None,
         idempotency_key: Key | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Order groceries, for now or for a delivery window, and return the order.
 
         Items that are out of stock when the shopper gets to them are refunded, unless you choose
@@ -137,7 +138,7 @@ class Groceries(Restaurants, Ordering):
             ),
         ]
         | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Set what happens if an item of a grocery order is out of stock.
 
         Do so before the shopper gets to the item, or in answer while the shopper is asking.

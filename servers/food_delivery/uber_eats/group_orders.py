@@ -16,6 +16,7 @@ from servers.food_delivery._rules import AddressId, MethodId, Tip
 from servers.food_delivery.uber_eats._model import TARIFF, WORDS, order_json
 from servers.food_delivery.uber_eats.ordering import BREAKFAST, PAID
 from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, dollars, iso, page, parse_time
 
 GroupId = Annotated[
@@ -53,7 +54,7 @@ class GroupOrders(Service):
     @writes(example=START.args)
     def create_group_order(
         self, restaurant_id: RestaurantId, deadline_minutes: Minutes = 30
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Start a group order at an open restaurant, and return it with its group_order_id.
 
         You are the host and the first participant. Others join and add items until deadline_at; the
@@ -80,9 +81,7 @@ class GroupOrders(Service):
         self.db.insert("uber_eats_group_members", row)
 
     @writes(example=JOIN.args, setup=(START,))
-    def join_group_order(
-        self, group_order_id: GroupId, participant_name: Participant
-    ) -> dict[str, Any]:
+    def join_group_order(self, group_order_id: GroupId, participant_name: Participant) -> Json:
         """Join an open group order under a name that is not taken yet, and return it."""
         row = self._open(group_order_id)
         name = " ".join(participant_name.split())
@@ -96,7 +95,7 @@ class GroupOrders(Service):
     @writes(example=ADD.args, setup=(START, JOIN))
     def add_group_order_items(
         self, group_order_id: GroupId, participant_name: Participant, items: Items
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Add items for a participant before the deadline, at current prices.
 
         Returns the group order with everyone's subtotal.
@@ -120,7 +119,7 @@ class GroupOrders(Service):
     )
     def clear_group_order_items(
         self, group_order_id: GroupId, participant_name: Participant
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Remove all items of a participant before the deadline, and return the group order."""
         row = self._open(group_order_id)
         member = self._member(row, participant_name)
@@ -134,7 +133,7 @@ class GroupOrders(Service):
         return self._group_json(row)
 
     @reads(example={"group_order_id": "${group.group_order_id}"}, setup=(START,))
-    def get_group_order(self, group_order_id: GroupId) -> dict[str, Any]:
+    def get_group_order(self, group_order_id: GroupId) -> Json:
         """Return a group order with its participants, their items and subtotals, and its status.
 
         The status is open, locked (after the deadline), ordered or expired.
@@ -142,7 +141,7 @@ class GroupOrders(Service):
         return self._group_json(self._find(group_order_id))
 
     @reads()
-    def list_group_orders(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_group_orders(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return your group orders, newest first."""
         rows = self.db.rows("uber_eats_groups", order="created_at DESC, rowid DESC")
         return page(rows, "group_orders", limit, cursor, self._group_json)
@@ -163,7 +162,7 @@ class GroupOrders(Service):
         delivery_address_id: AddressId,
         payment_method_id: MethodId,
         tip: Tip = 0,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Order everyone's items in one delivery on one card, and return the order.
 
         This works before the deadline and for two hours after it. Prices are those at which the
@@ -203,7 +202,7 @@ class GroupOrders(Service):
         return order_json(self, order)
 
     # -- rows --------------------------------------------------------------------------------------
-    def _find(self, group: str) -> dict[str, Any]:
+    def _find(self, group: str) -> Row:
         row = self.db.get("uber_eats_groups", group)
         if row is None:
             message = f"There is no group order with the ID {group!r}."
@@ -217,7 +216,7 @@ class GroupOrders(Service):
             self._closed(row)
         return row
 
-    def _closed(self, row: dict[str, Any]) -> None:
+    def _closed(self, row: Row) -> None:
         state = self._status(row)
         hint = "Start another one with create_group_order."
         if state == "locked":
@@ -227,28 +226,28 @@ class GroupOrders(Service):
         message = f"Group order {row['id']} is {state}."
         self.fail("GROUP_ORDER_CLOSED", message, hint, group_order_id=row["id"], status=state)
 
-    def _status(self, row: dict[str, Any]) -> str:
+    def _status(self, row: Row) -> str:
         if row["order_id"] is not None:
             return "ordered"
         if self.time < row["deadline_at"]:
             return "open"
         return "locked" if self.now < parse_time(row["deadline_at"]) + GRACE else "expired"
 
-    def _members(self, row: dict[str, Any]) -> list[dict[str, Any]]:
+    def _members(self, row: Row) -> list[Row]:
         order = "joined_at, rowid"
         return self.db.rows("uber_eats_group_members", "group_id=?", row["id"], order=order)
 
-    def _member(self, row: dict[str, Any], name: str) -> dict[str, Any] | None:
+    def _member(self, row: Row, name: str) -> dict[str, Any] | None:
         wanted = " ".join(name.split()).casefold()
         return next((m for m in self._members(row) if m["name"].casefold() == wanted), None)
 
-    def _items(self, row: dict[str, Any]) -> list[dict[str, Any]]:
+    def _items(self, row: Row) -> list[Row]:
         return self.db.rows("uber_eats_group_items", "group_id=?", row["id"], order="rowid")
 
-    def _items_of(self, row: dict[str, Any], member: dict[str, Any]) -> list[dict[str, Any]]:
+    def _items_of(self, row: Row, member: Row) -> list[dict[str, Any]]:
         return [item for item in self._items(row) if item["member"] == member["name"]]
 
-    def _member_json(self, row: dict[str, Any], member: dict[str, Any]) -> dict[str, Any]:
+    def _member_json(self, row: Row, member: Row) -> Json:
         items = self._items_of(row, member)
         return {
             "participant_name": member["name"],
@@ -256,7 +255,7 @@ class GroupOrders(Service):
             "subtotal": dollars(pricing.subtotal(items)),
         }
 
-    def _group_json(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _group_json(self, row: Row) -> Json:
         place = catalogue.find_place(self, WORDS, row["restaurant_id"])
         return {
             "group_order_id": row["id"],
@@ -272,7 +271,7 @@ class GroupOrders(Service):
         }
 
 
-def _line(item: dict[str, Any]) -> dict[str, Any]:
+def _line(item: Row) -> dict[str, Any]:
     """Return an item of a group order as a line of the order."""
     columns = ("item_id", "name", "quantity", "unit_price", "options", "instructions")
     return {column: item[column] for column in columns} | {"participant": item["member"]}

@@ -29,6 +29,7 @@ from servers.food_delivery.uber_eats._model import (
 from servers.kit.control import seeded
 from servers.kit.fields import Rating
 from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, page
 
 Key = Annotated[
@@ -75,7 +76,7 @@ class Ordering(Service):
 
     def _draft(
         self,
-        place: dict[str, Any],
+        place: Row,
         items: list[Any],
         address_id: str,
         tip: int,
@@ -103,8 +104,8 @@ class Ordering(Service):
         )
 
     def _order(
-        self, place: dict[str, Any], items: list[Any], card: str, key: str | None, **terms: Any
-    ) -> dict[str, Any]:
+        self, place: Row, items: list[Any], card: str, key: str | None, **terms: Any
+    ) -> Json:
         """Place an order, or return the one that was placed with the same key.
 
         `terms` are the other arguments of `_draft`.
@@ -115,7 +116,7 @@ class Ordering(Service):
             row = orders.submit(self, WORDS, draft, card, idempotency_key=key)
         return order_json(self, row)
 
-    def _repeated(self, key: str | None, place_id: str, items: list[Any]) -> dict[str, Any] | None:
+    def _repeated(self, key: str | None, place_id: str, items: list[Any]) -> Row | None:
         """Return the order that was placed with a key, if there is one.
 
         A key that was used for a different order is refused.
@@ -145,7 +146,7 @@ class Ordering(Service):
         tip: Tip = 0,
         offer_id: OfferId | None = None,
         window_id: WindowId | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return what an order would cost in dollars, fee by fee, without placing it.
 
         It is refused if the order would be. The store_id of a grocery store works as well. Passing
@@ -167,7 +168,7 @@ class Ordering(Service):
         offer_id: OfferId | None = None,
         quote_token: Token | None = None,
         idempotency_key: Key | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Order from an open restaurant for immediate delivery, and charge the card.
 
         Returns the order with its order_id and total.
@@ -199,7 +200,7 @@ class Ordering(Service):
         offer_id: OfferId | None = None,
         quote_token: Token | None = None,
         idempotency_key: Key | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Order for a later delivery window, also from a restaurant that is closed now.
 
         The order stays scheduled until shortly before the window.
@@ -218,7 +219,7 @@ class Ordering(Service):
         )
 
     @reads(example={"order_id": seeded("ueo", "latest-lunch")})
-    def get_order(self, order_id: OrderId) -> dict[str, Any]:
+    def get_order(self, order_id: OrderId) -> Json:
         """Return an order of meals or groceries: items, fees, total, status, ETA and refund.
 
         cancellation_fee is what canceling would cost right now, or null if it is too late to
@@ -229,7 +230,7 @@ class Ordering(Service):
     @reads(example={"limit": 10})
     def get_order_history(
         self, status: State | None = None, limit: Limit = 20, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return orders, newest first.
 
         Each has order_id, restaurant_name, total in dollars, status and created_at.
@@ -243,7 +244,7 @@ class Ordering(Service):
         example={"order_id": "${order.order_id}"},
         setup=(Setup("submit_food_order", PAID, "order"),),
     )
-    def track_order(self, order_id: OrderId) -> dict[str, Any]:
+    def track_order(self, order_id: OrderId) -> Json:
         """Return how far along an order is.
 
         Returns courier_name (once assigned), status, eta_min, current_stage in words, and the
@@ -265,7 +266,7 @@ class Ordering(Service):
         setup=(Setup("submit_food_order", PAID, "order"),),
         destructive=True,
     )
-    def cancel_food_order(self, order_id: OrderId, reason: Reason) -> dict[str, Any]:
+    def cancel_food_order(self, order_id: OrderId, reason: Reason) -> Json:
         """Cancel an order: free until the restaurant confirms it, then for 40 % of the items.
 
         An order that has been picked up cannot be canceled. Returns the fee and the refund to the
@@ -284,9 +285,7 @@ class Ordering(Service):
             "comment": "Still hot, and the courier found the door.",
         }
     )
-    def rate_order(
-        self, order_id: OrderId, rating: Rating, comment: Comment | None = None
-    ) -> dict[str, Any]:
+    def rate_order(self, order_id: OrderId, rating: Rating, comment: Comment | None = None) -> Json:
         """Rate a delivered order, once and within 30 days of its delivery, and return it."""
         row = orders.find_order(self, WORDS, order_id)
         orders.rate(self, WORDS, row, rating=rating, comment=comment)

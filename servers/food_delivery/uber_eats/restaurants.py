@@ -13,6 +13,7 @@ from servers.food_delivery._rules import AddressId, OpenOnly, Query
 from servers.food_delivery.uber_eats._model import TARIFF, WINDOW_MINUTES, WORDS, any_place
 from servers.kit.control import seeded
 from servers.kit.service import Service, reads
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, dollars, page
 
 CAFE = seeded("uer", "hazel_hawthorne")
@@ -27,9 +28,7 @@ class Restaurants(Service):
             return catalogue.default_address(self, WORDS)
         return rules.find_address(self, WORDS, address_id)
 
-    def _shown(
-        self, place: dict[str, Any], key: str, address: dict[str, Any] | None
-    ) -> dict[str, Any]:
+    def _shown(self, place: Row, key: str, address: dict[str, Any] | None) -> Json:
         """Return a place with its distance, fee and time for an address.
 
         The fee and the time are null if it does not deliver there.
@@ -61,7 +60,7 @@ class Restaurants(Service):
         delivery_address_id: AddressId | None = None,
         limit: Limit = 20,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return restaurants within 25 miles of an address, by default your default one.
 
         The best match comes first or, without a query, the nearest one. Each has restaurant_id,
@@ -71,13 +70,13 @@ class Restaurants(Service):
         address = self._near(delivery_address_id)
         places = catalogue.nearby(self, WORDS, "restaurant", query, category, open_only, address)
 
-        def shown(place: dict[str, Any]) -> dict[str, Any]:
+        def shown(place: Row) -> dict[str, Any]:
             return self._shown(place, "restaurant_id", address)
 
         return page(places, "restaurants", limit, cursor, shown)
 
     @reads(example={"restaurant_id": CAFE})
-    def get_restaurant(self, restaurant_id: RestaurantId) -> dict[str, Any]:
+    def get_restaurant(self, restaurant_id: RestaurantId) -> Json:
         """Return a restaurant's details and a short menu.
 
         They include phone, local opening hours, closes_at or opens_at, and the minimum order.
@@ -97,7 +96,7 @@ class Restaurants(Service):
         category: Category | None = None,
         limit: Limit = 50,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return a restaurant's menu.
 
         Each item has item_id, name, category, price in dollars, diet, options and available (false
@@ -109,7 +108,7 @@ class Restaurants(Service):
         menu = page(items, "items", limit, cursor, lambda i: catalogue.item_json(self, WORDS, i))
         return {"restaurant_id": place["id"]} | menu
 
-    def _section(self, items: list[dict[str, Any]], category: str | None) -> list[dict[str, Any]]:
+    def _section(self, items: list[Row], category: str | None) -> list[dict[str, Any]]:
         """Return the items of a category, or all items; refuse a category that does not exist."""
         if category is None:
             return items
@@ -121,7 +120,7 @@ class Restaurants(Service):
         return [item for item in items if item["section"].lower() == category.lower()]
 
     @reads(example={"item_id": seeded("uei", "hazel_hawthorne/latte")})
-    def get_menu_item(self, item_id: ItemId) -> dict[str, Any]:
+    def get_menu_item(self, item_id: ItemId) -> Json:
         """Return one item of a menu or grocery catalog, and the place that sells it.
 
         `discontinued` items appear only in past orders.
@@ -137,7 +136,7 @@ class Restaurants(Service):
     @reads(example={"restaurant_id": CAFE})
     def get_delivery_windows(
         self, restaurant_id: RestaurantId, limit: Limit = 50, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return the delivery windows of 30 minutes in the next 24 hours.
 
         The restaurant_id may also be the store_id of a grocery store. Each window has window_id,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from servers.kit.noise import share
 from servers.kit.service import Service
 from servers.kit.store import Table
+from servers.kit.types import Json, Row
 from servers.kit.values import parse_time
 from servers.music import _player as player
 from servers.music import _rules as rules
@@ -53,7 +54,7 @@ Year = Annotated[
 ]
 
 
-def account(svc: Service) -> dict[str, Any]:
+def account(svc: Service) -> Row:
     """Return the signed-in account."""
     return svc.db.rows("apple_music_profile", limit=1)[0]
 
@@ -92,14 +93,14 @@ HOW_TO_START = "play_track, play_album, play_playlist or play_station"
 DECK = player.Deck("apple_music", "apq", "aph", lengths, HOW_TO_START, ends)
 
 
-def content_rating(track: dict[str, Any]) -> str | None:
+def content_rating(track: Row) -> str | None:
     """Return explicit, clean (an edited version of an explicit song) or None."""
     if track["explicit"]:
         return "explicit"
     return "clean" if track["version"] == "clean" else None
 
 
-def song_json(svc: Service, track: dict[str, Any]) -> dict[str, Any]:
+def song_json(svc: Service, track: Row) -> Json:
     """Return a song as replies show it."""
     rating = svc.db.get("apple_music_ratings", track["id"])
     return {
@@ -122,7 +123,7 @@ def song_json(svc: Service, track: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def formats(track: dict[str, Any]) -> list[str]:
+def formats(track: Row) -> list[str]:
     """Return a recording's audio formats, which depend on its age and album."""
     names = ["aac-256", "lossless"]
     if share("hires", track["album_key"]) < 0.35:
@@ -132,7 +133,7 @@ def formats(track: dict[str, Any]) -> list[str]:
     return names
 
 
-def find_playlist(svc: Service, playlist_id: str) -> dict[str, Any]:
+def find_playlist(svc: Service, playlist_id: str) -> Row:
     """Return a playlist; fail if it does not exist."""
     row = svc.db.get("apple_music_playlists", playlist_id)
     if row is None:
@@ -144,12 +145,12 @@ def find_playlist(svc: Service, playlist_id: str) -> dict[str, Any]:
     return row
 
 
-def entries(svc: Service, playlist_id: str) -> list[dict[str, Any]]:
+def entries(svc: Service, playlist_id: str) -> list[Row]:
     """Return a playlist's entries in order."""
     return svc.db.rows("apple_music_entries", "playlist_id=?", playlist_id, order="place, rowid")
 
 
-def playlist_json(svc: Service, playlist: dict[str, Any]) -> dict[str, Any]:
+def playlist_json(svc: Service, playlist: Row) -> Json:
     """Return a playlist as replies show it, without its songs."""
     own = playlist["curator"] is None
     query = "SELECT count(*) FROM apple_music_entries WHERE playlist_id=?"
@@ -167,7 +168,7 @@ def playlist_json(svc: Service, playlist: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def state_json(svc: Service, state: player.Playback) -> dict[str, Any]:
+def state_json(svc: Service, state: player.Playback) -> Json:
     """Return the playback state as replies show it."""
     row = svc.db.rows("apple_music_player", limit=1)[0]
     known = rules.by_ids(svc, WORDS, [state.current]) if state.current else {}

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from servers.kit.control import seeded
 from servers.kit.service import Service, reads
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, page
 from servers.music import _rules as rules
 from servers.music._rules import AlbumId, ArtistId, Query, TrackId
@@ -40,7 +41,7 @@ class Catalog(Service):
         | None = None,
         limit: Limit = 10,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Search songs, albums and artists, best matches first.
 
         `totals` counts the matches of each type. Only a search for a single type has further pages.
@@ -72,7 +73,7 @@ class Catalog(Service):
         }
 
     @reads(example={"track_id": seeded("apt", "ruby-after-dark-1")})
-    def get_catalog_track(self, track_id: TrackId) -> dict[str, Any]:
+    def get_catalog_track(self, track_id: TrackId) -> Json:
         """Return a song: artist, album, length, ISRC, content rating and your own rating.
 
         `content_rating` is explicit, clean or null.
@@ -82,7 +83,7 @@ class Catalog(Service):
     @reads(example={"album_id": seeded("apal", "low-tide-deluxe")})
     def get_catalog_album(
         self, album_id: AlbumId, limit: Limit = 50, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return an album with its songs in order.
 
         If `is_prerelease` is true, it has been announced but not released.
@@ -94,7 +95,7 @@ class Catalog(Service):
     @reads(example={"artist_id": seeded("apar", "hollis-drummond")})
     def get_artist(
         self, artist_id: ArtistId, limit: Limit = 20, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return an artist with albums, newest first, and a page of songs, most popular first."""
         artist = rules.find_artist(self, WORDS, artist_id)
         carried = "artist_id=? AND apple_id IS NOT NULL"
@@ -109,7 +110,7 @@ class Catalog(Service):
     @reads(example={"artist_id": seeded("apar", "quiet-ferries"), "limit": 3})
     def get_artist_top_tracks(
         self, artist_id: ArtistId, limit: Limit = 5, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return an artist's most popular songs, guest appearances included."""
         artist = rules.find_artist(self, WORDS, artist_id)
         songs = rules.artist_tracks(self, WORDS, artist)
@@ -124,7 +125,7 @@ class Catalog(Service):
         | None = None,
         limit: Limit = 20,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return the editors' picks, newest first.
 
         `type` says whether target_id is an album, artist, playlist or station.
@@ -141,23 +142,23 @@ class Catalog(Service):
         return page(rows, "content", limit, cursor, self._content)
 
     @reads(example={"track_id": seeded("apt", "ruby-after-dark-1")})
-    def share_track(self, track_id: TrackId) -> dict[str, Any]:
+    def share_track(self, track_id: TrackId) -> Json:
         """Return a link to a song that others can open."""
         song = rules.find_track(self, WORDS, track_id)
         url = f"https://music.apple.com/us/album/{song['album_id']}?i={song['id']}"
         return {"share_url": url, "track_id": song["id"], "shared_by": account(self)["id"]}
 
-    def _songs(self, songs: list[dict[str, Any]], limit: int, cursor: str | None) -> dict[str, Any]:
+    def _songs(self, songs: list[Row], limit: int, cursor: str | None) -> Json:
         return page(songs, "tracks", limit, cursor, lambda t: song_json(self, t))
 
-    def _content(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _content(self, row: Row) -> Json:
         shown = {"content_id": row["id"]}
         shown |= {k: row[k] for k in ("title", "description", "type", "target_id")}
         if row["type"] == "playlist":
             shown["playlist"] = playlist_json(self, find_playlist(self, row["target_id"]))
         return shown | {"published_at": row["published"]}
 
-    def _album(self, album: dict[str, Any]) -> dict[str, Any]:
+    def _album(self, album: Row) -> Json:
         artist = self.db.get("music_artists", album["artist_id"]) or {}
         query = "SELECT count(*) FROM music_tracks WHERE album_id=? AND apple_id IS NOT NULL"
         count = self.db.sql(query, album["id"])[0][0]
@@ -175,7 +176,7 @@ class Catalog(Service):
             "in_library": rules.has(self, WORDS, album["apple_id"]),
         }
 
-    def _artist(self, artist: dict[str, Any]) -> dict[str, Any]:
+    def _artist(self, artist: Row) -> Json:
         return {
             "artist_id": artist["apple_id"],
             "name": artist["name"],

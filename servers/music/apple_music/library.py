@@ -9,6 +9,7 @@ from pydantic import Field
 
 from servers.kit.control import seeded
 from servers.kit.service import Setup, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, page
 from servers.music import _rules as rules
 from servers.music._rules import AlbumIds, ArtistId, TrackId, TrackIds
@@ -33,7 +34,7 @@ class Library(Catalog):
     """What the user has saved, rated and followed."""
 
     @reads()
-    def get_user_profile(self) -> dict[str, Any]:
+    def get_user_profile(self) -> Json:
         """Return the signed-in account: name, email, subscription and country.
 
         `subscription_until` is when the subscription or trial ends; null means that it renews.
@@ -49,20 +50,20 @@ class Library(Catalog):
         }
 
     @reads(example={"limit": 10})
-    def get_library_tracks(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def get_library_tracks(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return the songs in the library, the latest added first, and how many there are."""
         rows = rules.library(self, WORDS, "track")
         known = rules.by_ids(self, WORDS, [r["item_id"] for r in rows])
         rows = [r for r in rows if r["item_id"] in known]
 
-        def shown(row: dict[str, Any]) -> dict[str, Any]:
+        def shown(row: Row) -> Json:
             return {**song_json(self, known[row["item_id"]]), "date_added": row["added_at"]}
 
         listed = page(rows, "tracks", limit, cursor, shown)
         return {**listed, "total_library_tracks": len(rows)}
 
     @writes(example={"track_ids": SONGS}, idempotent=True)
-    def add_tracks_to_library(self, track_ids: TrackIds) -> dict[str, Any]:
+    def add_tracks_to_library(self, track_ids: TrackIds) -> Json:
         """Add songs from the catalogue to the library."""
         need_subscription(self)
         rules.find_tracks(self, WORDS, track_ids)
@@ -78,7 +79,7 @@ class Library(Catalog):
         setup=(Setup("add_tracks_to_library", {"track_ids": SONGS}),),
         idempotent=True,
     )
-    def remove_tracks_from_library(self, track_ids: TrackIds) -> dict[str, Any]:
+    def remove_tracks_from_library(self, track_ids: TrackIds) -> Json:
         """Remove songs from the library. They stay in playlists."""
         rules.find_tracks(self, WORDS, track_ids)
         gone, missing = rules.drop(self, WORDS, track_ids)
@@ -89,18 +90,18 @@ class Library(Catalog):
         }
 
     @reads(example={"limit": 10})
-    def get_library_albums(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def get_library_albums(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return the albums in the library, the latest added first."""
         rows = rules.library(self, WORDS, "album")
 
-        def shown(row: dict[str, Any]) -> dict[str, Any]:
+        def shown(row: Row) -> Json:
             album = rules.find_album(self, WORDS, row["item_id"])
             return {**self._album(album), "date_added": row["added_at"]}
 
         return page(rows, "albums", limit, cursor, shown)
 
     @writes(example={"album_ids": ALBUMS}, idempotent=True)
-    def add_albums_to_library(self, album_ids: AlbumIds) -> dict[str, Any]:
+    def add_albums_to_library(self, album_ids: AlbumIds) -> Json:
         """Add albums and all their songs to the library.
 
         `tracks_added` counts the songs that were not in the library before.
@@ -123,7 +124,7 @@ class Library(Catalog):
         setup=(Setup("add_albums_to_library", {"album_ids": ALBUMS}),),
         idempotent=True,
     )
-    def remove_albums_from_library(self, album_ids: AlbumIds) -> dict[str, Any]:
+    def remove_albums_from_library(self, album_ids: AlbumIds) -> Json:
         """Remove albums and all their songs from the library."""
         albums = [rules.find_album(self, WORDS, a) for a in album_ids]
         gone, missing = rules.drop(self, WORDS, album_ids)
@@ -138,7 +139,7 @@ class Library(Catalog):
         }
 
     @reads(example={"limit": 10})
-    def get_recently_added(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def get_recently_added(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return the songs, albums and playlists most recently added to the library.
 
         Each item has item_id, item_type, name and added_at.
@@ -156,14 +157,12 @@ class Library(Catalog):
         return page(items, "items", limit, cursor, lambda i: {**i, "name": self._title(i)})
 
     @reads(example={"limit": 10})
-    def get_recently_played(
-        self, limit: Limit = 20, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    def get_recently_played(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return recently played songs, the latest first; a play is at least half a minute."""
         rows = [r for r in history(self, DECK) if r["plays"]]
         known = rules.by_ids(self, WORDS, [r["track_id"] for r in rows])
 
-        def shown(row: dict[str, Any]) -> dict[str, Any]:
+        def shown(row: Row) -> Json:
             song = known[row["track_id"]]
             return {
                 "track_id": song["id"],
@@ -181,7 +180,7 @@ class Library(Catalog):
         rating: Annotated[
             Rating, Field(description="love, dislike, or none to remove the rating.")
         ],
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Rate a song. Returns its new and its previous rating."""
         rules.find_track(self, WORDS, track_id)
         row = self.db.get("apple_music_ratings", track_id)
@@ -195,26 +194,26 @@ class Library(Catalog):
         return {"track_id": track_id, "rating": rating, "previous_rating": before}
 
     @reads(example={"track_id": seeded("apt", "low-tide-1")})
-    def get_track_rating(self, track_id: TrackId) -> dict[str, Any]:
+    def get_track_rating(self, track_id: TrackId) -> Json:
         """Return your rating of a song: love, dislike or none."""
         rules.find_track(self, WORDS, track_id)
         row = self.db.get("apple_music_ratings", track_id)
         return {"track_id": track_id, "rating": row["rating"] if row else "none"}
 
     @reads()
-    def get_loved_tracks(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def get_loved_tracks(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return the songs that you rated love, the most recently rated first."""
         rows = self.db.rows("apple_music_ratings", "rating='love'", order="at DESC, rowid DESC")
         known = rules.by_ids(self, WORDS, [r["track_id"] for r in rows])
         rows = [r for r in rows if r["track_id"] in known]
 
-        def shown(row: dict[str, Any]) -> dict[str, Any]:
+        def shown(row: Row) -> Json:
             return {**song_json(self, known[row["track_id"]]), "rated_at": row["at"]}
 
         return page(rows, "tracks", limit, cursor, shown)
 
     @writes(example={"artist_id": seeded("apar", "cornelius-pike")}, idempotent=True)
-    def follow_artist(self, artist_id: ArtistId) -> dict[str, Any]:
+    def follow_artist(self, artist_id: ArtistId) -> Json:
         """Follow an artist (called Favorite in the app)."""
         rules.find_artist(self, WORDS, artist_id)
         rules.keep(self, WORDS, "artist", [artist_id])
@@ -229,7 +228,7 @@ class Library(Catalog):
         setup=(Setup("follow_artist", {"artist_id": seeded("apar", "blue-pelican")}),),
         idempotent=True,
     )
-    def unfollow_artist(self, artist_id: ArtistId) -> dict[str, Any]:
+    def unfollow_artist(self, artist_id: ArtistId) -> Json:
         """Stop following an artist; `unfollowed` is false if you were not following them."""
         artist = rules.find_artist(self, WORDS, artist_id)
         gone, _ = rules.drop(self, WORDS, [artist["apple_id"]])
@@ -240,23 +239,21 @@ class Library(Catalog):
         }
 
     @reads()
-    def get_followed_artists(
-        self, limit: Limit = 20, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    def get_followed_artists(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return the artists you follow, the most recently followed first."""
 
-        def shown(row: dict[str, Any]) -> dict[str, Any]:
+        def shown(row: Row) -> dict[str, Any]:
             return self._artist(rules.find_artist(self, WORDS, row["item_id"]))
 
         return page(rules.library(self, WORDS, "artist"), "artists", limit, cursor, shown)
 
-    def _song_ids(self, albums: Iterable[dict[str, Any]]) -> list[str]:
+    def _song_ids(self, albums: Iterable[Row]) -> list[str]:
         ids: list[str] = []
         for album in albums:
             ids += [t["id"] for t in rules.album_tracks(self, WORDS, album)]
         return ids
 
-    def _title(self, item: dict[str, Any]) -> str | None:
+    def _title(self, item: Row) -> str | None:
         if item["item_type"] == "track":
             song = rules.by_ids(self, WORDS, [item["item_id"]]).get(item["item_id"])
             return song["title"] if song else None

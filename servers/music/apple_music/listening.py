@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import Annotated, Any
+from typing import Annotated
 from zoneinfo import ZoneInfo
 
 from pydantic import Field
 
 from servers.kit.control import seeded
 from servers.kit.service import Service, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, page
 from servers.kit.zones import day_start, local_day
 from servers.music import _lyrics as words
@@ -42,7 +43,7 @@ class Listening(Service):
         synced: Annotated[
             bool, Field(description="true returns each line with the time at which it is sung.")
         ] = False,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return a song's lyrics: one text or, if synced, a list of {start_ms, text}."""
         song = rules.find_track(self, WORDS, track_id)
         lines = words.lyrics(song)
@@ -57,7 +58,7 @@ class Listening(Service):
         }
 
     @reads(example={"track_id": SONG})
-    def get_sing_availability(self, track_id: TrackId) -> dict[str, Any]:
+    def get_sing_availability(self, track_id: TrackId) -> Json:
         """Return whether a song is available in sing mode, and whether it has lyrics."""
         song = rules.find_track(self, WORDS, track_id)
         return {
@@ -73,7 +74,7 @@ class Listening(Service):
         vocal_level: Annotated[
             int, Field(ge=0, le=100, description="Volume of the original vocals, in percent.")
         ] = 50,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Play a song with its vocals turned down. Sing mode ends with the song."""
         need_subscription(self)
         song = rules.to_play(self, WORDS, track_id)
@@ -90,12 +91,12 @@ class Listening(Service):
         return state_json(self, state)
 
     @reads(example={"track_id": SONG})
-    def get_track_audio_quality(self, track_id: TrackId) -> dict[str, Any]:
+    def get_track_audio_quality(self, track_id: TrackId) -> Json:
         """Return a song's audio formats: aac-256, lossless, hi-res-lossless, dolby-atmos."""
         return {"track_id": track_id, "formats": formats(rules.find_track(self, WORDS, track_id))}
 
     @reads()
-    def get_spatial_audio_status(self) -> dict[str, Any]:
+    def get_spatial_audio_status(self) -> Json:
         """Return whether spatial audio is on and the current song is in Dolby Atmos.
 
         `current_track_in_atmos` is null if nothing is playing.
@@ -105,7 +106,7 @@ class Listening(Service):
     @writes(example={"enabled": False}, idempotent=True)
     def toggle_spatial_audio(
         self, enabled: Annotated[bool, Field(description="true turns spatial audio on, false off.")]
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Turn spatial audio on or off for songs in Dolby Atmos."""
         settings = self._settings()
         if settings["spatial"] != enabled:
@@ -113,7 +114,7 @@ class Listening(Service):
         return self._spatial(enabled)
 
     @reads(example={"year": 2025})
-    def get_replay(self, year: Year | None = None) -> dict[str, Any]:
+    def get_replay(self, year: Year | None = None) -> Json:
         """Return what you played most in a year: artists, albums and songs with plays, and genres.
 
         `total_play_time_hours` is how long you listened in all.
@@ -143,12 +144,12 @@ class Listening(Service):
     @reads(example={"year": 2025})
     def get_replay_playlist(
         self, year: Year | None = None, limit: Limit = PLAYLIST_SIZE, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return the songs you played most in a year, at most 25, the most played first."""
         chosen, heard = self._replay(year)
         songs = [t for t in heard.tracks if t["plays"]][:PLAYLIST_SIZE]
 
-        def shown(song: dict[str, Any]) -> dict[str, Any]:
+        def shown(song: Row) -> Json:
             return {**song_json(self, song), "plays": song["plays"]}
 
         listed = page(songs, "tracks", limit, cursor, shown)
@@ -171,10 +172,10 @@ class Listening(Service):
             self.fail("REPLAY_NOT_AVAILABLE", message, hint, year=chosen)
         return chosen, heard
 
-    def _settings(self) -> dict[str, Any]:
+    def _settings(self) -> Row:
         return self.db.rows("apple_music_settings", limit=1)[0]
 
-    def _spatial(self, enabled: bool) -> dict[str, Any]:
+    def _spatial(self, enabled: bool) -> Json:
         playing = player.playback(self, DECK).current
         known = rules.by_ids(self, WORDS, [playing]) if playing else {}
         atmos = "dolby-atmos" in formats(known[playing]) if playing in known else None

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from servers.kit.control import seeded
 from servers.kit.service import Service, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, page
 from servers.music import _rules as rules
 from servers.music._rules import PlaylistId, PlaylistName, PlaylistText, TrackIds
@@ -28,13 +29,11 @@ class Playlists(Service):
     """Playlists, of which only the user's own can be changed."""
 
     @reads()
-    def get_library_playlists(
-        self, limit: Limit = 20, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    def get_library_playlists(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return your own playlists and the Apple Music playlists that you added, newest first."""
         rows = self.db.rows("apple_music_playlists", order="created_at DESC, rowid DESC")
 
-        def listed(playlist: dict[str, Any]) -> bool:
+        def listed(playlist: Row) -> bool:
             return playlist["curator"] is None or rules.has(self, WORDS, playlist["id"])
 
         playlists = list(filter(listed, rows))
@@ -43,14 +42,14 @@ class Playlists(Service):
     @reads(example={"playlist_id": EVENING})
     def get_playlist(
         self, playlist_id: PlaylistId, limit: Limit = 50, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return a playlist with a page of its songs in order; `can_edit` is true for your own."""
         playlist = find_playlist(self, playlist_id)
         rows = entries(self, playlist_id)
         known = rules.by_ids(self, WORDS, [r["track_id"] for r in rows])
         rows = [r for r in rows if r["track_id"] in known]
 
-        def shown(row: dict[str, Any]) -> dict[str, Any]:
+        def shown(row: Row) -> Json:
             return song_json(self, known[row["track_id"]])
 
         # The pages are of entries, not songs: a song that is in the list twice needs two cursors.
@@ -61,7 +60,7 @@ class Playlists(Service):
     @writes(example={"name": "Sunday dishes"})
     def create_playlist(
         self, name: PlaylistName, description: PlaylistText = "", is_public: IsPublic = False
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Create an empty playlist in the library and return it."""
         need_subscription(self)
         row = {
@@ -81,7 +80,7 @@ class Playlists(Service):
         name: PlaylistName | None = None,
         description: PlaylistText | None = None,
         is_public: IsPublic | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Change the name, description or visibility of your playlist; the rest stays as it is."""
         playlist = self._own(playlist_id)
         if name is None and description is None and is_public is None:
@@ -97,7 +96,7 @@ class Playlists(Service):
         return playlist_json(self, {**playlist, **changed})
 
     @writes(example={"playlist_id": EVENING}, destructive=True)
-    def delete_playlist(self, playlist_id: PlaylistId) -> dict[str, Any]:
+    def delete_playlist(self, playlist_id: PlaylistId) -> Json:
         """Delete a playlist of yours. Its songs stay in the library."""
         for row in entries(self, self._own(playlist_id)["id"]):
             self.db.delete("apple_music_entries", row["id"])
@@ -105,9 +104,7 @@ class Playlists(Service):
         return {"deleted": True, "playlist_id": playlist_id}
 
     @writes(example={"playlist_id": EVENING, "track_ids": [seeded("apt", "littoral-1")]})
-    def add_tracks_to_playlist(
-        self, playlist_id: PlaylistId, track_ids: TrackIds
-    ) -> dict[str, Any]:
+    def add_tracks_to_playlist(self, playlist_id: PlaylistId, track_ids: TrackIds) -> Json:
         """Append songs to your playlist. It may contain a song more than once."""
         need_subscription(self)
         playlist = self._own(playlist_id)
@@ -126,9 +123,7 @@ class Playlists(Service):
         return {**self._summary(playlist), "added": track_ids}
 
     @writes(example={"playlist_id": EVENING, "track_ids": [seeded("apt", "kiln-music-1")]})
-    def remove_tracks_from_playlist(
-        self, playlist_id: PlaylistId, track_ids: TrackIds
-    ) -> dict[str, Any]:
+    def remove_tracks_from_playlist(self, playlist_id: PlaylistId, track_ids: TrackIds) -> Json:
         """Remove songs from your playlist.
 
         For each ID the first occurrence is removed, so pass an ID twice to remove two.
@@ -146,7 +141,7 @@ class Playlists(Service):
         return {**self._summary(playlist), "removed": track_ids}
 
     @writes(example={"playlist_id": seeded("appl", "pottery-wheel")}, idempotent=True)
-    def add_playlist_to_library(self, playlist_id: PlaylistId) -> dict[str, Any]:
+    def add_playlist_to_library(self, playlist_id: PlaylistId) -> Json:
         """Add a playlist by Apple Music's editors to the library. You cannot edit it there."""
         playlist = find_playlist(self, playlist_id)
         if playlist["curator"] is None:
@@ -155,7 +150,7 @@ class Playlists(Service):
         return {"added": new, "already_in_library": there}
 
     @writes(example={"playlist_id": seeded("appl", "a-list-indie")}, idempotent=True)
-    def remove_playlist_from_library(self, playlist_id: PlaylistId) -> dict[str, Any]:
+    def remove_playlist_from_library(self, playlist_id: PlaylistId) -> Json:
         """Remove a playlist by Apple Music's editors from the library.
 
         To delete your own playlists, use delete_playlist.
@@ -177,6 +172,6 @@ class Playlists(Service):
             self.fail("PLAYLIST_READ_ONLY", message, hint, playlist_id=playlist_id)
         return playlist
 
-    def _summary(self, playlist: dict[str, Any]) -> dict[str, Any]:
+    def _summary(self, playlist: Row) -> dict[str, Any]:
         shown = playlist_json(self, playlist)
         return {k: shown[k] for k in ("playlist_id", "name", "track_count")}

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 from zoneinfo import ZoneInfo
 
 from pydantic import Field
 
 from servers.kit.service import Service
 from servers.kit.store import Table
+from servers.kit.types import Json, Row
 from servers.kit.zones import local
 from servers.music import _player as player
 from servers.music import _rules as rules
@@ -83,12 +84,12 @@ TimeRange = Annotated[
 ]
 
 
-def me(svc: Service) -> dict[str, Any]:
+def me(svc: Service) -> Row:
     """Return the signed-in user's profile."""
     return svc.db.rows("spotify_profile", limit=1)[0]
 
 
-def find_user(svc: Service, user_id: str) -> dict[str, Any]:
+def find_user(svc: Service, user_id: str) -> Row:
     """Return a user; fail if it does not exist."""
     row = svc.db.get("spotify_users", user_id)
     if row is None:
@@ -97,14 +98,14 @@ def find_user(svc: Service, user_id: str) -> dict[str, Any]:
     return row
 
 
-def user_ref(svc: Service, user_id: str) -> dict[str, Any]:
+def user_ref(svc: Service, user_id: str) -> Json:
     """Return `{user_id, display_name}`."""
     row = svc.db.get("spotify_users", user_id)
     return {"user_id": user_id, "display_name": row["display_name"] if row else None}
 
 
 # -- tracks and playlists -------------------------------------------------------------------------
-def track_json(svc: Service, track: dict[str, Any]) -> dict[str, Any]:
+def track_json(svc: Service, track: Row) -> Json:
     """Return a track for the agent."""
     artists = [{"artist_id": track["artist_id"], "name": track["artist"]}]
     if track["guest_id"]:
@@ -129,13 +130,13 @@ def track_json(svc: Service, track: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def visible(svc: Service, playlist: dict[str, Any]) -> bool:
+def visible(svc: Service, playlist: Row) -> bool:
     """Return whether the signed-in user may see a playlist."""
     mine = me(svc)["id"]
     return playlist["public"] or mine == playlist["owner_id"] or mine in playlist["members"]
 
 
-def find_playlist(svc: Service, playlist_id: str) -> dict[str, Any]:
+def find_playlist(svc: Service, playlist_id: str) -> Row:
     """Return a playlist that the user may see; fail if there is none."""
     row = svc.db.get("spotify_playlists", playlist_id)
     if row is None or not visible(svc, row):
@@ -145,12 +146,12 @@ def find_playlist(svc: Service, playlist_id: str) -> dict[str, Any]:
     return row
 
 
-def items(svc: Service, playlist_id: str) -> list[dict[str, Any]]:
+def items(svc: Service, playlist_id: str) -> list[Row]:
     """Return a playlist's entries in order."""
     return svc.db.rows("spotify_playlist_items", "playlist_id=?", playlist_id, order="place, rowid")
 
 
-def snapshot(playlist: dict[str, Any], entries: Sequence[dict[str, Any]]) -> str:
+def snapshot(playlist: Row, entries: Sequence[Row]) -> str:
     """Return an id of a playlist's current state, which changes whenever the playlist does."""
     state = [
         playlist["name"],
@@ -162,7 +163,7 @@ def snapshot(playlist: dict[str, Any], entries: Sequence[dict[str, Any]]) -> str
     return hashlib.blake2b(repr(state).encode(), digest_size=8).hexdigest()
 
 
-def playlist_json(svc: Service, playlist: dict[str, Any]) -> dict[str, Any]:
+def playlist_json(svc: Service, playlist: Row) -> Json:
     """Return a playlist for the agent, without its tracks."""
     entries = items(svc, playlist["id"])
     collaborators = playlist["members"] if playlist["collaborative"] else []
@@ -206,7 +207,7 @@ def resume_point(svc: Service, episode_id: str) -> int:
     return row["position_ms"] if row else 0
 
 
-def episode_json(svc: Service, episode: dict[str, Any]) -> dict[str, Any]:
+def episode_json(svc: Service, episode: Row) -> Json:
     """Return an episode as replies show it, with how far it has been played."""
     show = svc.db.get("spotify_shows", episode["show_id"]) or {}
     heard = resume_point(svc, episode["id"])
@@ -239,7 +240,7 @@ def keep_resume_point(svc: Service) -> None:
             svc.db.update("spotify_resume", item_id, position_ms=reached, at=svc.time)
 
 
-def online(svc: Service, device: dict[str, Any]) -> bool:
+def online(svc: Service, device: Row) -> bool:
     """Return whether a device is online now."""
     if device["hours"] in ("always", "off"):
         return device["hours"] == "always"
@@ -249,7 +250,7 @@ def online(svc: Service, device: dict[str, Any]) -> bool:
     return str(here.isoweekday()) in days and int(first) <= here.hour < int(last)
 
 
-def device_json(svc: Service, device: dict[str, Any]) -> dict[str, Any]:
+def device_json(svc: Service, device: Row) -> Json:
     """Return a device for the agent."""
     return {
         "device_id": device["id"],
@@ -262,7 +263,7 @@ def device_json(svc: Service, device: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def player_row(svc: Service) -> dict[str, Any]:
+def player_row(svc: Service) -> Row:
     """Return the player's row."""
     return svc.db.rows("spotify_player", limit=1)[0]
 
@@ -274,7 +275,7 @@ def current_track(svc: Service, state: player.Playback) -> str | None:
     return state.current
 
 
-def state_json(svc: Service, state: player.Playback) -> dict[str, Any]:
+def state_json(svc: Service, state: player.Playback) -> Json:
     """Return what is playing, and on which device."""
     row = player_row(svc)
     device = svc.db.get("spotify_devices", row["device_id"]) if row["device_id"] else None

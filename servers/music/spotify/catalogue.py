@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
 from servers.kit.control import seeded
 from servers.kit.noise import share
 from servers.kit.service import Service, reads
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, page
 from servers.music import _rules as rules
 from servers.music._rules import AlbumId, ArtistId, Genre, Query, TrackId
@@ -28,7 +29,7 @@ class Catalogue(Service):
         year: Year | None = None,
         limit: Limit = 10,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Search tracks by words from title and artist, by genre, by year, or any combination.
 
         Exact titles come first, then the more popular tracks.
@@ -47,9 +48,7 @@ class Catalogue(Service):
         return self._tracks(tracks, limit, cursor)
 
     @reads(example={"query": "low tide"})
-    def search_albums(
-        self, query: Query, limit: Limit = 10, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    def search_albums(self, query: Query, limit: Limit = 10, cursor: Cursor | None = None) -> Json:
         """Search albums, EPs and singles by words from title and artist.
 
         Editions of the same album are separate results.
@@ -57,9 +56,7 @@ class Catalogue(Service):
         return page(rules.search_albums(self, WORDS, query), "albums", limit, cursor, self._album)
 
     @reads(example={"query": "halcyon row"})
-    def search_artists(
-        self, query: Query, limit: Limit = 10, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    def search_artists(self, query: Query, limit: Limit = 10, cursor: Cursor | None = None) -> Json:
         """Search artists by name, the best known first.
 
         Artists may share a name: compare genres and followers.
@@ -68,14 +65,12 @@ class Catalogue(Service):
         return page(artists, "artists", limit, cursor, self._artist)
 
     @reads(example={"track_id": seeded("spt", "low-tide-2")})
-    def get_track(self, track_id: TrackId) -> dict[str, Any]:
+    def get_track(self, track_id: TrackId) -> Json:
         """Return a track: artists, album, length, popularity, ISRC, is_playable and saved."""
         return track_json(self, rules.find_track(self, WORDS, track_id))
 
     @reads(example={"album_id": seeded("spal", "low-tide")})
-    def get_album(
-        self, album_id: AlbumId, limit: Limit = 50, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    def get_album(self, album_id: AlbumId, limit: Limit = 50, cursor: Cursor | None = None) -> Json:
         """Return an album with its tracks in order.
 
         An announced album has a future release_date and cannot be played yet.
@@ -87,7 +82,7 @@ class Catalogue(Service):
     @reads(example={"artist_id": seeded("spar", "wren-halloway")})
     def fetch_artist(
         self, artist_id: ArtistId, limit: Limit = 20, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return an artist: genres, popularity, followers and albums.
 
         A page of tracks is included, the most popular first.
@@ -105,7 +100,7 @@ class Catalogue(Service):
     @reads(example={"artist_id": seeded("spar", "moth-marble")})
     def fetch_top_tracks(
         self, artist_id: ArtistId, limit: Limit = 5, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return an artist's most popular tracks; each recording appears once."""
         tracks = rules.artist_tracks(self, WORDS, rules.find_artist(self, WORDS, artist_id))
         return {"artist_id": artist_id} | self._tracks(tracks, limit, cursor)
@@ -126,7 +121,7 @@ class Catalogue(Service):
         ]
         | None = None,
         limit: Limit = 10,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return tracks similar to 1 to 5 seeds in total, without the seeds themselves."""
         given = [*(seed_tracks or []), *(seed_artists or []), *(seed_genres or [])]
         if not 1 <= len(given) <= 5:
@@ -141,7 +136,7 @@ class Catalogue(Service):
         favoured = set(seed_artists or [])
         key = tuple(sorted(given))
 
-        def score(track: dict[str, Any]) -> float:
+        def score(track: Row) -> float:
             weighted = zip(rules.genres(track), (1.0, 0.4), strict=False)
             match = sum(wanted.get(genre, 0.0) * weight for genre, weight in weighted)
             bonus = 0.3 if track["artist_id"] in favoured else 0
@@ -154,7 +149,7 @@ class Catalogue(Service):
         return {"tracks": [track_json(self, t) for t in best]}
 
     @reads(example={"track_id": seeded("spt", "low-tide-2")})
-    def share_track_link(self, track_id: TrackId) -> dict[str, Any]:
+    def share_track_link(self, track_id: TrackId) -> Json:
         """Return a link to a track that anyone can open."""
         track = rules.find_track(self, WORDS, track_id)
         return {
@@ -163,12 +158,10 @@ class Catalogue(Service):
             "shared_by": me(self)["id"],
         }
 
-    def _tracks(
-        self, tracks: list[dict[str, Any]], limit: int, cursor: str | None
-    ) -> dict[str, Any]:
+    def _tracks(self, tracks: list[Row], limit: int, cursor: str | None) -> Json:
         return page(tracks, "tracks", limit, cursor, lambda t: track_json(self, t))
 
-    def _album(self, album: dict[str, Any]) -> dict[str, Any]:
+    def _album(self, album: Row) -> Json:
         artist = self.db.get("music_artists", album["artist_id"]) or {}
         query = (
             "SELECT count(*), sum(ms) FROM music_tracks "
@@ -188,7 +181,7 @@ class Catalogue(Service):
             "context_uri": f"album:{album[WORDS.column]}",
         }
 
-    def _artist(self, artist: dict[str, Any]) -> dict[str, Any]:
+    def _artist(self, artist: Row) -> Json:
         following = rules.has(self, WORDS, artist[WORDS.column])
         return {
             "artist_id": artist[WORDS.column],

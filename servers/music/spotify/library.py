@@ -8,6 +8,7 @@ from pydantic import Field
 
 from servers.kit.control import seeded
 from servers.kit.service import Setup, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, page
 from servers.music import _rules as rules
 from servers.music._rules import AlbumIds, ArtistId, TrackIds
@@ -31,7 +32,7 @@ class Library(Catalogue):
     """What the user saves and follows."""
 
     @reads()
-    def get_listener_profile(self) -> dict[str, Any]:
+    def get_listener_profile(self) -> Json:
         """Return the signed-in user: user_id, name, email, plan and country.
 
         `following` counts the artists and users they follow.
@@ -52,7 +53,7 @@ class Library(Catalogue):
         }
 
     @reads(example={"user_id": PRIYA})
-    def get_public_profile(self, user_id: UserId) -> dict[str, Any]:
+    def get_public_profile(self, user_id: UserId) -> Json:
         """Return a user's public profile: names, public playlists, and whether you follow them."""
         user = find_user(self, user_id)
         lists = self.db.rows(
@@ -76,20 +77,20 @@ class Library(Catalogue):
         ],
         limit: Limit = 10,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Search other users by name; you are not among the results."""
         mine = me(self)["id"]
         users = [u for u in self.db.search("spotify_users", query) if u["id"] != mine]
         return page(users, "users", limit, cursor, self._user)
 
     @reads()
-    def get_followed_users(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def get_followed_users(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return the users you follow, the most recently followed first."""
         users = [find_user(self, r["item_id"]) for r in rules.library(self, WORDS, "user")]
         return page(users, "users", limit, cursor, self._user)
 
     @writes(example={"target_user_id": seeded("spu", "kai_tanaka")}, idempotent=True)
-    def follow_user(self, target_user_id: UserId) -> dict[str, Any]:
+    def follow_user(self, target_user_id: UserId) -> Json:
         """Follow another user. get_public_profile shows their public playlists."""
         find_user(self, target_user_id)
         if target_user_id == me(self)["id"]:
@@ -99,26 +100,26 @@ class Library(Catalogue):
         return {"followed": True, "target_user_id": target_user_id}
 
     @writes(example={"target_user_id": PRIYA}, idempotent=True)
-    def unfollow_user(self, target_user_id: UserId) -> dict[str, Any]:
+    def unfollow_user(self, target_user_id: UserId) -> Json:
         """Stop following a user; `unfollowed` is false if you were not following them."""
         find_user(self, target_user_id)
         there, _ = rules.drop(self, WORDS, [target_user_id])
         return {"unfollowed": bool(there), "target_user_id": target_user_id}
 
     @reads(example={"limit": 5})
-    def get_saved_tracks(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def get_saved_tracks(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return Liked Songs with `saved_at`, the latest first, and how many there are."""
         rows = rules.library(self, WORDS, "track")
         known = rules.by_ids(self, WORDS, [r["item_id"] for r in rows])
         rows = [r for r in rows if r["item_id"] in known]
 
-        def shown(row: dict[str, Any]) -> dict[str, Any]:
+        def shown(row: Row) -> Json:
             return track_json(self, known[row["item_id"]]) | {"saved_at": row["added_at"]}
 
         return {"total": len(rows)} | page(rows, "tracks", limit, cursor, shown)
 
     @writes(example={"track_ids": [NEW]}, idempotent=True)
-    def save_tracks(self, track_ids: TrackIds) -> dict[str, Any]:
+    def save_tracks(self, track_ids: TrackIds) -> Json:
         """Add tracks to Liked Songs. `saved` lists the new ones, `already_saved` the others."""
         rules.find_tracks(self, WORDS, track_ids)
         new, old = rules.keep(self, WORDS, "track", track_ids)
@@ -133,7 +134,7 @@ class Library(Catalogue):
         setup=(Setup("save_tracks", {"track_ids": [NELL]}),),
         idempotent=True,
     )
-    def unsave_tracks(self, track_ids: TrackIds) -> dict[str, Any]:
+    def unsave_tracks(self, track_ids: TrackIds) -> Json:
         """Remove tracks from Liked Songs. `removed` lists those that were there."""
         rules.find_tracks(self, WORDS, track_ids)
         there, missing = rules.drop(self, WORDS, track_ids)
@@ -144,10 +145,10 @@ class Library(Catalogue):
         }
 
     @reads(example={"limit": 5})
-    def get_saved_albums(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def get_saved_albums(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return saved albums with `saved_at`, the latest first."""
 
-        def shown(row: dict[str, Any]) -> dict[str, Any]:
+        def shown(row: Row) -> dict[str, Any]:
             album = rules.find_album(self, WORDS, row["item_id"])
             return self._album(album) | {"saved_at": row["added_at"]}
 
@@ -157,7 +158,7 @@ class Library(Catalogue):
         example={"album_ids": [seeded("spal", "long-table"), seeded("spal", "firewood")]},
         idempotent=True,
     )
-    def save_albums(self, album_ids: AlbumIds) -> dict[str, Any]:
+    def save_albums(self, album_ids: AlbumIds) -> Json:
         """Save albums. Their tracks are not added to Liked Songs."""
         for album_id in album_ids:
             rules.find_album(self, WORDS, album_id)
@@ -173,7 +174,7 @@ class Library(Catalogue):
         setup=(Setup("save_albums", {"album_ids": [seeded("spal", "updraft")]}),),
         idempotent=True,
     )
-    def unsave_albums(self, album_ids: AlbumIds) -> dict[str, Any]:
+    def unsave_albums(self, album_ids: AlbumIds) -> Json:
         """Remove albums from the saved albums. Liked Songs stay as they are."""
         for album_id in album_ids:
             rules.find_album(self, WORDS, album_id)
@@ -185,18 +186,16 @@ class Library(Catalogue):
         }
 
     @reads()
-    def get_subscribed_artists(
-        self, limit: Limit = 20, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    def get_subscribed_artists(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return the artists you follow, the most recently followed first."""
 
-        def shown(row: dict[str, Any]) -> dict[str, Any]:
+        def shown(row: Row) -> dict[str, Any]:
             return self._artist(rules.find_artist(self, WORDS, row["item_id"]))
 
         return page(rules.library(self, WORDS, "artist"), "artists", limit, cursor, shown)
 
     @writes(example={"artist_id": seeded("spar", "kestrel-circuit")}, idempotent=True)
-    def subscribe_to_artist(self, artist_id: ArtistId) -> dict[str, Any]:
+    def subscribe_to_artist(self, artist_id: ArtistId) -> Json:
         """Follow an artist. Returns how many artists you follow now."""
         rules.find_artist(self, WORDS, artist_id)
         rules.keep(self, WORDS, "artist", [artist_id])
@@ -211,7 +210,7 @@ class Library(Catalogue):
         setup=(Setup("subscribe_to_artist", {"artist_id": seeded("spar", "kid-almanac")}),),
         idempotent=True,
     )
-    def unsubscribe_from_artist(self, artist_id: ArtistId) -> dict[str, Any]:
+    def unsubscribe_from_artist(self, artist_id: ArtistId) -> Json:
         """Stop following an artist; `unfollowed` is false if you were not following them."""
         rules.find_artist(self, WORDS, artist_id)
         there, _ = rules.drop(self, WORDS, [artist_id])
@@ -221,7 +220,7 @@ class Library(Catalogue):
             "total_followed": rules.count(self, WORDS, "artist"),
         }
 
-    def _user(self, user: dict[str, Any]) -> dict[str, Any]:
+    def _user(self, user: Row) -> Json:
         return {
             "user_id": user["id"],
             "display_name": user["display_name"],

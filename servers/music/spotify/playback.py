@@ -8,6 +8,7 @@ from pydantic import Field
 
 from servers.kit.control import seeded
 from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, page
 from servers.music import _player as player
 from servers.music import _rules as rules
@@ -43,7 +44,7 @@ class PlayerTools(Service):
     """Devices, playback and the queue."""
 
     @reads()
-    def get_devices(self) -> dict[str, Any]:
+    def get_devices(self) -> Json:
         """Return all devices with type and volume, which are online, and which one is active."""
         devices = self.db.rows("spotify_devices", order="rowid")
         return {"devices": [device_json(self, d) for d in devices]}
@@ -55,7 +56,7 @@ class PlayerTools(Service):
         ensure_playback: Annotated[
             bool, Field(description="true starts playback there even if it is paused.")
         ] = False,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Make another device the active one; playback continues there."""
         self._premium()
         device = self._device(device_id)
@@ -74,7 +75,7 @@ class PlayerTools(Service):
     @writes(example={"volume_percent": 35}, idempotent=True)
     def set_volume(
         self, volume_percent: Annotated[int, Field(ge=0, le=100, description="Volume, 0 to 100.")]
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Set the volume of the active device.
 
         Some devices, mostly phones, do not allow this: see supports_volume.
@@ -90,7 +91,7 @@ class PlayerTools(Service):
         return {"device_id": device["id"], "volume_percent": volume_percent}
 
     @reads()
-    def get_now_playing(self) -> dict[str, Any]:
+    def get_now_playing(self) -> Json:
         """Return what is playing or paused: track or episode, position, context, modes and device.
 
         Track, episode and position are null if nothing is playing or paused.
@@ -98,7 +99,7 @@ class PlayerTools(Service):
         return state_json(self, player.playback(self, DECK))
 
     @writes(example={"track_id": SONG})
-    def start_track(self, track_id: TrackId, device_id: DeviceId | None = None) -> dict[str, Any]:
+    def start_track(self, track_id: TrackId, device_id: DeviceId | None = None) -> Json:
         """Play a track from the beginning, then the queue. Returns the playback state."""
         device = self._ready(device_id)
         return self._start([rules.to_play(self, WORDS, track_id)["id"]], 0, None, device)
@@ -106,7 +107,7 @@ class PlayerTools(Service):
     @writes(example={"context_uri": f"playlist:{seeded('sppl', 'studio-mix')}", "offset": 2})
     def play_context(
         self, context_uri: Uri, offset: Offset = 0, device_id: DeviceId | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Play an album or playlist from the track at `offset`; unplayable tracks are skipped."""
         device = self._ready(device_id)
         kind, _, item_id = context_uri.partition(":")
@@ -136,14 +137,14 @@ class PlayerTools(Service):
         return self._start(playable, len(passed), context_uri, device)
 
     @writes(setup=PLAYING, idempotent=True)
-    def pause_stream(self) -> dict[str, Any]:
+    def pause_stream(self) -> Json:
         """Pause playback; the position is kept."""
         self._premium()
         keep_resume_point(self)
         return state_json(self, player.pause(self, DECK))
 
     @writes(setup=(*PLAYING, Setup("pause_stream", {})), idempotent=True)
-    def resume_stream(self) -> dict[str, Any]:
+    def resume_stream(self) -> Json:
         """Resume playback on the active device.
 
         If an album or playlist has ended, it starts from the beginning.
@@ -152,21 +153,21 @@ class PlayerTools(Service):
         return state_json(self, player.resume(self, DECK))
 
     @writes(setup=PLAYING)
-    def next_track(self) -> dict[str, Any]:
+    def next_track(self) -> Json:
         """Skip to what comes next, the queue first. Playback stops after the last track."""
         self._ready(None)
         keep_resume_point(self)
         return state_json(self, player.forward(self, DECK))
 
     @writes(setup=(*PLAYING, Setup("next_track", {})))
-    def previous_track(self) -> dict[str, Any]:
+    def previous_track(self) -> Json:
         """Go back to the previous track, at whatever position; the first track starts over."""
         self._ready(None)
         keep_resume_point(self)
         return state_json(self, player.back(self, DECK, None))
 
     @writes(example={"position_ms": 60_000}, setup=PLAYING)
-    def seek_position(self, position_ms: PositionMs) -> dict[str, Any]:
+    def seek_position(self, position_ms: PositionMs) -> Json:
         """Move to a position in the track or episode. A position past the end skips to the next."""
         self._premium()
         state = player.active(self, DECK)
@@ -178,7 +179,7 @@ class PlayerTools(Service):
     @writes(example={"state": True}, setup=PLAYING, idempotent=True)
     def toggle_shuffle(
         self, state: Annotated[bool, Field(description="true turns shuffle on, false off.")]
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Turn shuffle on or off.
 
         The current track keeps playing; what comes after it is shuffled or put back in order.
@@ -193,13 +194,13 @@ class PlayerTools(Service):
             Literal["off", "track", "context"],
             Field(description="Repeat nothing, the track, or the whole context."),
         ],
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Set the repeat mode."""
         self._premium()
         return state_json(self, player.repeat(self, DECK, REPEAT[mode]))
 
     @reads()
-    def get_queue(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def get_queue(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return what comes next.
 
         Tracks queued by hand (`source` queue) come before the rest of the context (`source`
@@ -210,7 +211,7 @@ class PlayerTools(Service):
         known = rules.by_ids(self, WORDS, [c["track_id"] for c in coming])
         coming = [c for c in coming if c["track_id"] in known]
 
-        def shown(entry: dict[str, Any]) -> dict[str, Any]:
+        def shown(entry: Row) -> Json:
             return track_json(self, known[entry["track_id"]]) | {"source": entry["source"]}
 
         return {
@@ -220,7 +221,7 @@ class PlayerTools(Service):
         }
 
     @writes(example={"track_id": OTHER}, setup=PLAYING)
-    def add_to_queue(self, track_id: TrackId) -> dict[str, Any]:
+    def add_to_queue(self, track_id: TrackId) -> Json:
         """Add a track to the end of the queue, which plays before the rest of the context.
 
         Something must be playing or paused.
@@ -236,7 +237,7 @@ class PlayerTools(Service):
         }
 
     @writes(setup=(*PLAYING, Setup("add_to_queue", {"track_id": OTHER})), idempotent=True)
-    def clear_queue(self) -> dict[str, Any]:
+    def clear_queue(self) -> Json:
         """Clear the queue, and return how many tracks it had; the context keeps playing."""
         self._premium()
         state, count = player.clear(self, DECK)
@@ -247,7 +248,7 @@ class PlayerTools(Service):
         self,
         episode_id: Annotated[str, Field(description="episode_id of a podcast episode.")],
         device_id: DeviceId | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Play a podcast episode from where you left off; a finished one starts over."""
         device = self._ready(device_id)
         episode = self.db.get("spotify_episodes", episode_id)
@@ -263,9 +264,9 @@ class PlayerTools(Service):
         ids: list[str],
         place: int,
         context: str | None,
-        device: dict[str, Any],
+        device: Row,
         position: int = 0,
-    ) -> dict[str, Any]:
+    ) -> Json:
         keep_resume_point(self)
         state = player.start(
             self, DECK, ids, place, context, position=position, device_id=device["id"]
@@ -284,7 +285,7 @@ class PlayerTools(Service):
         self._premium()
         return self._device(device_id)
 
-    def _device(self, device_id: str | None) -> dict[str, Any]:
+    def _device(self, device_id: str | None) -> Row:
         """Return an online device, by default the active one; fail if it is not online."""
         row = player_row(self)
         wanted = device_id or row["device_id"]

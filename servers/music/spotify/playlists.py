@@ -8,6 +8,7 @@ from pydantic import Field
 
 from servers.kit.control import seeded
 from servers.kit.service import Service, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, page
 from servers.music import _rules as rules
 from servers.music._rules import PlaylistId, PlaylistName, PlaylistText, TrackIds
@@ -47,13 +48,13 @@ class Playlists(Service):
     """Playlists and who may change them."""
 
     @reads()
-    def get_user_playlists(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def get_user_playlists(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return the playlists you own, contribute to or follow, newest first, without tracks."""
         mine = me(self)["id"]
         followed = {r["item_id"] for r in rules.library(self, WORDS, "playlist")}
         rows = self.db.rows("spotify_playlists", order="created_at DESC, rowid DESC")
 
-        def listed(playlist: dict[str, Any]) -> bool:
+        def listed(playlist: Row) -> bool:
             if playlist["owner_id"] == mine or mine in playlist["members"]:
                 return True
             return playlist["public"] and playlist["id"] in followed
@@ -64,7 +65,7 @@ class Playlists(Service):
     @reads(example={"playlist_id": MINE})
     def fetch_playlist(
         self, playlist_id: PlaylistId, limit: Limit = 50, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return a playlist and a page of its tracks in order.
 
         Each track has added_at, and added_by: the user_id of whoever added it.
@@ -74,7 +75,7 @@ class Playlists(Service):
         known = rules.by_ids(self, WORDS, [e["track_id"] for e in entries])
         entries = [e for e in entries if e["track_id"] in known]
 
-        def shown(entry: dict[str, Any]) -> dict[str, Any]:
+        def shown(entry: Row) -> Json:
             return track_json(self, known[entry["track_id"]]) | {
                 "added_at": entry["added_at"],
                 "added_by": entry["added_by"] or playlist["owner_id"],
@@ -89,7 +90,7 @@ class Playlists(Service):
         description: PlaylistText = "",
         public: Public | None = None,
         collaborative: Collaborative = False,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Create an empty playlist and return it.
 
         By default it is public, unless it is collaborative.
@@ -115,7 +116,7 @@ class Playlists(Service):
         description: PlaylistText | None = None,
         public: Public | None = None,
         collaborative: Collaborative | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Change name, description or visibility of a playlist you own; the rest stays as it is."""
         playlist = self._owned(playlist_id)
         given: dict[str, Any] = {
@@ -137,7 +138,7 @@ class Playlists(Service):
         return playlist_json(self, after)
 
     @writes(example={"playlist_id": MINE}, destructive=True)
-    def remove_playlist(self, playlist_id: PlaylistId) -> dict[str, Any]:
+    def remove_playlist(self, playlist_id: PlaylistId) -> Json:
         """Delete a playlist that you own, for everyone.
 
         To stop following someone else's playlist, use unfollow_playlist.
@@ -158,7 +159,7 @@ class Playlists(Service):
     )
     def queue_tracks_to_playlist(
         self, playlist_id: PlaylistId, track_ids: TrackIds, snapshot_id: SnapshotId | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Append tracks to a playlist that you own or contribute to.
 
         It may contain a track more than once.
@@ -187,7 +188,7 @@ class Playlists(Service):
     @writes(example={"playlist_id": MINE, "track_ids": [seeded("spt", "kiln-music-1")]})
     def dequeue_tracks_from_playlist(
         self, playlist_id: PlaylistId, track_ids: TrackIds, snapshot_id: SnapshotId | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Remove all occurrences of tracks from a playlist that you own or contribute to."""
         playlist, entries = self._editable(playlist_id, snapshot_id)
         present = {e["track_id"] for e in entries}
@@ -202,7 +203,7 @@ class Playlists(Service):
         return self._changed(playlist) | {"removed": list(dict.fromkeys(track_ids))}
 
     @writes(example={"playlist_id": seeded("sppl", "nora-yoga")}, idempotent=True)
-    def follow_playlist(self, playlist_id: PlaylistId) -> dict[str, Any]:
+    def follow_playlist(self, playlist_id: PlaylistId) -> Json:
         """Follow another user's public playlist; get_user_playlists then includes it."""
         playlist = find_playlist(self, playlist_id)
         if playlist["owner_id"] == me(self)["id"]:
@@ -212,7 +213,7 @@ class Playlists(Service):
         return {"followed": True, "playlist_id": playlist_id}
 
     @writes(example={"playlist_id": seeded("sppl", "ben-rest-days")}, idempotent=True)
-    def unfollow_playlist(self, playlist_id: PlaylistId) -> dict[str, Any]:
+    def unfollow_playlist(self, playlist_id: PlaylistId) -> Json:
         """Stop following someone's playlist; `unfollowed` is false if you did not follow it."""
         find_playlist(self, playlist_id)
         there, _ = rules.drop(self, WORDS, [playlist_id])
@@ -268,7 +269,7 @@ class Playlists(Service):
             self.fail("SNAPSHOT_MISMATCH", message, hint, snapshot_id=current)
         return playlist, entries
 
-    def _changed(self, playlist: dict[str, Any]) -> dict[str, Any]:
+    def _changed(self, playlist: Row) -> Json:
         entries = items(self, playlist["id"])
         return {
             "playlist_id": playlist["id"],

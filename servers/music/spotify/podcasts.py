@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
 from servers.kit.control import seeded
 from servers.kit.service import Service, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, page
 from servers.music import _rules as rules
 from servers.music.spotify._model import WORDS, episode_json
@@ -25,9 +26,7 @@ class Podcasts(Service):
     """Shows and episodes."""
 
     @reads(example={"query": "design"})
-    def search_shows(
-        self, query: Words, limit: Limit = 10, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    def search_shows(self, query: Words, limit: Limit = 10, cursor: Cursor | None = None) -> Json:
         """Search podcasts by words from name, publisher and description."""
         return page(rules.search(self, "spotify_shows", query), "shows", limit, cursor, self._show)
 
@@ -38,7 +37,7 @@ class Podcasts(Service):
         show_id: ShowId | None = None,
         limit: Limit = 10,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Search published episodes by words from their name, in all shows or one, newest first."""
         if show_id is not None:
             self._find(show_id)
@@ -50,9 +49,7 @@ class Podcasts(Service):
         return page(newest, "episodes", limit, cursor, lambda e: episode_json(self, e))
 
     @reads(example={"show_id": seeded("spsh", "margins")})
-    def get_show(
-        self, show_id: ShowId, limit: Limit = 20, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    def get_show(self, show_id: ShowId, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return a podcast and a page of its published episodes, newest first."""
         show = self._find(show_id)
         episodes = page(
@@ -63,7 +60,7 @@ class Podcasts(Service):
     @reads(example={"episode_id": seeded("spep", "margins-17")})
     def get_episode(
         self, episode_id: Annotated[str, Field(description="episode_id, from a show or a search.")]
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return an episode: show, date, length, resume_position_ms and fully_played."""
         episode = self.db.get("spotify_episodes", episode_id)
         if episode is None or episode["released"] > self.time:
@@ -75,20 +72,20 @@ class Podcasts(Service):
         return episode_json(self, episode) | {"description": about, "language": show["language"]}
 
     @reads()
-    def get_saved_shows(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def get_saved_shows(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return the podcasts you follow, each with its latest episode."""
         rows = rules.library(self, WORDS, "show")
         return page(rows, "shows", limit, cursor, lambda r: self._show(self._find(r["item_id"])))
 
     @writes(example={"show_id": seeded("spsh", "azalea-hour")}, idempotent=True)
-    def save_show(self, show_id: ShowId) -> dict[str, Any]:
+    def save_show(self, show_id: ShowId) -> Json:
         """Follow a podcast."""
         self._find(show_id)
         rules.keep(self, WORDS, "show", [show_id])
         return {"saved": True, "show_id": show_id, "total_saved": rules.count(self, WORDS, "show")}
 
     @writes(example={"show_id": seeded("spsh", "margins")}, idempotent=True)
-    def unsave_show(self, show_id: ShowId) -> dict[str, Any]:
+    def unsave_show(self, show_id: ShowId) -> Json:
         """Stop following a podcast. The positions in its episodes are kept."""
         self._find(show_id)
         there, _ = rules.drop(self, WORDS, [show_id])
@@ -98,14 +95,14 @@ class Podcasts(Service):
             "total_saved": rules.count(self, WORDS, "show"),
         }
 
-    def _find(self, show_id: str) -> dict[str, Any]:
+    def _find(self, show_id: str) -> Row:
         show = self.db.get("spotify_shows", show_id)
         if show is None:
             message = f"There is no show with the ID {show_id!r}."
             self.fail("SHOW_NOT_FOUND", message, "Find shows with search_shows.", show_id=show_id)
         return show
 
-    def _episodes(self, show_id: str) -> list[dict[str, Any]]:
+    def _episodes(self, show_id: str) -> list[Row]:
         return self.db.rows(
             "spotify_episodes",
             "show_id=? AND released<=?",
@@ -114,7 +111,7 @@ class Podcasts(Service):
             order="released DESC, id",
         )
 
-    def _show(self, show: dict[str, Any]) -> dict[str, Any]:
+    def _show(self, show: Row) -> Json:
         published = self._episodes(show["id"])
         return {
             "show_id": show["id"],

@@ -10,6 +10,7 @@ from pydantic import Field
 from servers.kit.control import seeded
 from servers.kit.noise import share
 from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, iso, page, parse_time
 from servers.music import _player as player
 from servers.music import _rules as rules
@@ -42,7 +43,7 @@ class Social(Service):
     """Blends and jams."""
 
     @writes(example={"target_user_id": seeded("spu", "kai_tanaka")})
-    def create_blend(self, target_user_id: UserId) -> dict[str, Any]:
+    def create_blend(self, target_user_id: UserId) -> Json:
         """Create a playlist that blends your taste with another user's.
 
         Returns it with `taste_match_percent`.
@@ -80,16 +81,16 @@ class Social(Service):
         return self._blend(blend)
 
     @reads(example={"blend_id": seeded("spb", "jordan_park")})
-    def get_blend(self, blend_id: BlendId) -> dict[str, Any]:
+    def get_blend(self, blend_id: BlendId) -> Json:
         """Return a Blend: its users, today's taste match, playlist and tracks."""
         return self._blend(self._find_blend(blend_id))
 
     @reads()
-    def list_blends(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_blends(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return your Blends, without their tracks."""
         rows = self.db.rows("spotify_blends", order="created_at DESC, rowid DESC")
 
-        def shown(row: dict[str, Any]) -> dict[str, Any]:
+        def shown(row: Row) -> dict[str, Any]:
             blend = self._blend(row)
             del blend["tracks"]
             return blend
@@ -97,7 +98,7 @@ class Social(Service):
         return page(rows, "blends", limit, cursor, shown)
 
     @writes(example={"blend_id": seeded("spb", "jordan_park")})
-    def update_blend(self, blend_id: BlendId) -> dict[str, Any]:
+    def update_blend(self, blend_id: BlendId) -> Json:
         """Refresh a Blend with tracks that fit what both of you listen to now."""
         blend = self._find_blend(blend_id)
         for entry in items(self, blend["playlist_id"]):
@@ -106,7 +107,7 @@ class Social(Service):
         self.db.update("spotify_blends", blend_id, updated_at=self.time)
         return self._blend(blend | {"updated_at": self.time})
 
-    def _find_blend(self, blend_id: str) -> dict[str, Any]:
+    def _find_blend(self, blend_id: str) -> Row:
         blend = self.db.get("spotify_blends", blend_id)
         if blend is None:
             message = f"There is no Blend with the ID {blend_id!r}."
@@ -116,13 +117,13 @@ class Social(Service):
     def _heard(self) -> Heard:
         return Heard(self, DECK, WORDS, iso(self.now - TASTE_COUNTS))
 
-    def _fill(self, blend: dict[str, Any]) -> None:
+    def _fill(self, blend: Row) -> None:
         """Fill a Blend's playlist, alternating between the user's top tracks and the friend's."""
         friend = find_user(self, blend["user_id"])
         mine = [t["id"] for t in self._heard().tracks if t["playable"]][:60]
         pool = rules.genre_tracks(self, WORDS, friend["taste"] or list(rules.GENRES))
 
-        def rank(track: dict[str, Any]) -> float:
+        def rank(track: Row) -> float:
             return share("blend", friend["id"], track["key"]) - track["popularity"] / 150
 
         theirs = [t["id"] for t in sorted(pool, key=rank)]
@@ -141,7 +142,7 @@ class Social(Service):
             }
             self.db.insert("spotify_playlist_items", row)
 
-    def _blend(self, blend: dict[str, Any]) -> dict[str, Any]:
+    def _blend(self, blend: Row) -> Json:
         user = find_user(self, blend["user_id"])
         taste = user["taste"]
         weights = {genre: 2 * (len(taste) - place) for place, genre in enumerate(taste)}
@@ -159,7 +160,7 @@ class Social(Service):
 
     # -- jams -------------------------------------------------------------------------------------
     @writes()
-    def start_jam_session(self) -> dict[str, Any]:
+    def start_jam_session(self) -> Json:
         """Start a jam with what is playing or paused, and what comes next.
 
         Friends join with the join_code. A jam ends after 8 hours.
@@ -199,7 +200,7 @@ class Social(Service):
             str, Field(max_length=20, description="Code that the host shared, e.g. JAM-1A2B3C.")
         ]
         | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Join a jam by its session_id or by a join_code that someone shared.
 
         Returns the jam with its participants and queue.
@@ -224,12 +225,12 @@ class Social(Service):
         return self._jam(jam)
 
     @reads(example={"session_id": seeded("spj", "cabin")})
-    def get_jam_session(self, session_id: JamId) -> dict[str, Any]:
+    def get_jam_session(self, session_id: JamId) -> Json:
         """Return a jam: status, host, participants, current track, and what is queued after it."""
         return self._jam(self._find_jam(session_id))
 
     @reads()
-    def list_jam_sessions(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_jam_sessions(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return your jams and those of people you follow, active and ended, the latest first."""
         return page(self._jams(), "sessions", limit, cursor, self._jam)
 
@@ -237,7 +238,7 @@ class Social(Service):
         example={"session_id": "${jam.session_id}", "track_id": SONG},
         setup=(Setup("start_jam_session", {}, "jam"),),
     )
-    def add_to_jam_queue(self, session_id: JamId, track_id: TrackId) -> dict[str, Any]:
+    def add_to_jam_queue(self, session_id: JamId, track_id: TrackId) -> Json:
         """Add a track to the end of the queue of a jam that you have joined."""
         jam = self._running(session_id)
         self._member(jam)
@@ -256,7 +257,7 @@ class Social(Service):
         setup=(Setup("start_jam_session", {}, "jam"),),
         destructive=True,
     )
-    def leave_jam_session(self, session_id: JamId) -> dict[str, Any]:
+    def leave_jam_session(self, session_id: JamId) -> Json:
         """Leave a jam. If you are its host, it ends for everyone."""
         jam = self._running(session_id)
         self._member(jam)
@@ -276,14 +277,14 @@ class Social(Service):
         mine = me(self)["id"]
         rows = self.db.rows("spotify_jams", order="started_at DESC, rowid DESC")
 
-        def listed(jam: dict[str, Any]) -> bool:
+        def listed(jam: Row) -> bool:
             if mine == jam["host_id"] or rules.has(self, WORDS, jam["host_id"]):
                 return True
             return mine in self._members(jam)
 
         return list(filter(listed, rows))
 
-    def _find_jam(self, session_id: str) -> dict[str, Any]:
+    def _find_jam(self, session_id: str) -> Row:
         jam = self.db.get("spotify_jams", session_id)
         if jam is None:
             message = f"There is no jam with the ID {session_id!r}."
@@ -298,7 +299,7 @@ class Social(Service):
             self.fail("JAM_ENDED", message, hint, session_id=session_id)
         return jam
 
-    def _members(self, jam: dict[str, Any]) -> list[str]:
+    def _members(self, jam: Row) -> list[str]:
         rows = self.db.rows(
             "spotify_jam_members",
             "jam_id=? AND left_at IS NULL",
@@ -307,7 +308,7 @@ class Social(Service):
         )
         return [r["user_id"] for r in rows]
 
-    def _member(self, jam: dict[str, Any]) -> None:
+    def _member(self, jam: Row) -> None:
         if me(self)["id"] not in self._members(jam):
             message = "You are not in this jam."
             hint = "Join it with join_jam_session first."
@@ -336,7 +337,7 @@ class Social(Service):
     def _code(self, jam_id: str) -> str:
         return f"JAM-{jam_id[-6:].upper()}"
 
-    def _jam(self, jam: dict[str, Any]) -> dict[str, Any]:
+    def _jam(self, jam: Row) -> Json:
         """Return a jam as replies show it.
 
         Its tracks play one after another, none before it was added.

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from servers.kit.service import Service, reads
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, iso, page
 from servers.music import _rules as rules
 from servers.music._stats import Heard, history
@@ -28,7 +29,7 @@ class Stats(Service):
         time_range: TimeRange = "medium_term",
         limit: Limit = 10,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return the tracks or artists you played most in a recent period.
 
         Each item has its `plays` and its `rank`, from 1.
@@ -45,7 +46,7 @@ class Stats(Service):
         return {"item_type": item_type, "time_range": time_range, **listed}
 
     @reads(example={"time_range": "short_term"})
-    def get_listening_stats(self, time_range: TimeRange = "medium_term") -> dict[str, Any]:
+    def get_listening_stats(self, time_range: TimeRange = "medium_term") -> Json:
         """Return your top five artists, tracks and genres in a recent period.
 
         It also has the minutes heard and the number of different tracks. Podcasts do not count.
@@ -65,9 +66,7 @@ class Stats(Service):
         }
 
     @reads(example={"limit": 10})
-    def get_recently_played(
-        self, limit: Limit = 20, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    def get_recently_played(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return recently played tracks, the latest first; a play is at least half a minute.
 
         An entry may cover several plays: `plays` counts them, `played_at` is the last one.
@@ -76,13 +75,13 @@ class Stats(Service):
         known = rules.by_ids(self, WORDS, [r["track_id"] for r in rows])
         rows = [r for r in rows if r["track_id"] in known]
 
-        def shown(row: dict[str, Any]) -> dict[str, Any]:
+        def shown(row: Row) -> Json:
             played = {"played_at": row["at"], "plays": row["plays"]}
             return track_json(self, known[row["track_id"]]) | played
 
         return page(rows, "items", limit, cursor, shown)
 
-    def _artists(self, heard: Heard) -> list[dict[str, Any]]:
+    def _artists(self, heard: Heard) -> list[Json]:
         return [
             {"artist_id": artist.id, "name": artist.name, "plays": artist.plays}
             for artist in heard.by("artist_id", "artist")

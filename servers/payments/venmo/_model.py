@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from servers.kit.service import Service
 from servers.kit.store import Table
+from servers.kit.types import Json, Row
 from servers.kit.values import dollars, iso, round_cents
 from servers.payments import _requests as requests
 from servers.payments import _rules as rules
@@ -105,7 +106,7 @@ def pay(
     visibility: str | None,
     request_id: str | None = None,
     key: str | None = None,
-) -> dict[str, Any]:
+) -> Row:
     """Pay a contact and return the transaction's row.
 
     The money comes from the named source; without one, from the wallet if it covers the whole
@@ -141,7 +142,7 @@ def pay(
     return svc.db.insert("venmo_transactions", payment)
 
 
-def transaction_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+def transaction_json(svc: Service, row: Row) -> Json:
     """Return a transaction as agents see it; all types have the same fields."""
     source = None
     if row["source_id"] is not None:
@@ -166,7 +167,7 @@ def transaction_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def request_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+def request_json(svc: Service, row: Row) -> Json:
     """Return a request as agents see it, with Venmo's own fields."""
     own = {
         "visibility": row["visibility"],

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from servers.kit.control import seeded
 from servers.kit.fields import Email, Last4, Phone
 from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Dollars, Limit, dollars, iso, page, round_cents
 from servers.payments import _rules as rules
 from servers.payments._rules import ContactId, Key, Name, SourceId, Username
@@ -37,7 +38,7 @@ class Account(Service):
     """Profile, friends, funding sources and cash-out."""
 
     @reads()
-    def get_account_summary(self) -> dict[str, Any]:
+    def get_account_summary(self) -> Json:
         """Return the signed-in account with its linked accounts and cards and its balance.
 
         Fields: name, username, email, phone, default_visibility, linked_bank_accounts,
@@ -56,7 +57,7 @@ class Account(Service):
         }
 
     @reads()
-    def get_balance(self) -> dict[str, Any]:
+    def get_balance(self) -> Json:
         """Return the money in the Venmo balance, in dollars.
 
         Pending payments from the balance are already deducted.
@@ -64,7 +65,7 @@ class Account(Service):
         return {"balance": dollars(wallet(self))}
 
     @writes(example={"visibility": "friends"}, idempotent=True)
-    def update_default_visibility(self, visibility: NewVisibility) -> dict[str, Any]:
+    def update_default_visibility(self, visibility: NewVisibility) -> Json:
         """Set who sees future payments and requests by default; past ones do not change."""
         row = self.db.rows("venmo_settings")[0]
         if row["default_visibility"] != visibility:
@@ -72,7 +73,7 @@ class Account(Service):
         return {"default_visibility": visibility, "status": "updated"}
 
     @reads()
-    def list_friends(self, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_friends(self, limit: Limit = 50, cursor: Cursor | None = None) -> Json:
         """Return the friends you can pay or ask for money, by name.
 
         Fields: contact_id, name, username, email, phone. Several friends may have the same name.
@@ -80,7 +81,7 @@ class Account(Service):
         return page(rules.contacts(self, WORDS), "friends", limit, cursor, rules.contact_json)
 
     @reads(example={"contact_id": seeded("vct", "priya_nair")})
-    def get_contact(self, contact_id: ContactId) -> dict[str, Any]:
+    def get_contact(self, contact_id: ContactId) -> Json:
         """Return one friend: contact_id, name, username, email, phone."""
         return rules.contact_json(rules.find_contact(self, WORDS, contact_id))
 
@@ -93,7 +94,7 @@ class Account(Service):
     )
     def add_friend(
         self, name: Name, username: Username, email: Email | None = None, phone: Phone | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Add a friend and return the contact.
 
         A username, email or phone that another friend already has is refused.
@@ -101,7 +102,7 @@ class Account(Service):
         return rules.contact_json(rules.add_contact(self, WORDS, name, username, email, phone))
 
     @writes(example={"contact_id": seeded("vct", "kai_tanaka")}, destructive=True)
-    def remove_contact(self, contact_id: ContactId) -> dict[str, Any]:
+    def remove_contact(self, contact_id: ContactId) -> Json:
         """Remove a friend.
 
         Past payments and open requests stay. Adding the person again creates a new contact_id.
@@ -109,7 +110,7 @@ class Account(Service):
         return rules.remove_contact(self, WORDS, contact_id)
 
     @reads()
-    def list_funding_sources(self) -> dict[str, Any]:
+    def list_funding_sources(self) -> Json:
         """Return linked bank accounts and cards, oldest first.
 
         The first active one is the default. A credit card shows its available credit.
@@ -117,7 +118,7 @@ class Account(Service):
         return {"sources": [rules.source_json(self, r) for r in rules.sources(self, WORDS)]}
 
     @writes(example={"type": "bank_account", "name": "Rose City Bank Business", "last4": "3310"})
-    def add_funding_source(self, type: SourceType, name: Name, last4: Last4) -> dict[str, Any]:
+    def add_funding_source(self, type: SourceType, name: Name, last4: Last4) -> Json:
         """Link one of your own accounts or cards, which becomes active at once.
 
         The bank confirms the account and reports its balance; an unknown account is refused.
@@ -125,12 +126,12 @@ class Account(Service):
         return rules.link_source(self, WORDS, type, name, last4)
 
     @writes(example={"source_id": SAVINGS}, idempotent=True)
-    def activate_funding_source(self, source_id: SourceId) -> dict[str, Any]:
+    def activate_funding_source(self, source_id: SourceId) -> Json:
         """Make a linked source available for payments."""
         return rules.set_active(self, WORDS, source_id, True)
 
     @writes(example={"source_id": CHECKING}, idempotent=True)
-    def deactivate_funding_source(self, source_id: SourceId) -> dict[str, Any]:
+    def deactivate_funding_source(self, source_id: SourceId) -> Json:
         """Stop a source from being charged; it stays linked and can be activated again."""
         return rules.set_active(self, WORDS, source_id, False)
 
@@ -144,7 +145,7 @@ class Account(Service):
         source_id: SourceId,
         transfer_type: Speed = "standard",
         idempotency_key: Key | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Move money from the balance to a linked bank account or debit card.
 
         The fee of an instant transfer is deducted from the amount.
@@ -161,9 +162,7 @@ class Account(Service):
             "arrives_at": row["settles_at"],
         }
 
-    def _cash_out(
-        self, amount: int, source_id: str, transfer_type: str, key: str | None
-    ) -> dict[str, Any]:
+    def _cash_out(self, amount: int, source_id: str, transfer_type: str, key: str | None) -> Row:
         """Move money to a bank account or debit card; return the transaction's row, or refuse."""
         source = rules.active_source(self, WORDS, source_id)
         if source["type"] == "credit_card":

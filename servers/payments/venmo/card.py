@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
 from servers.kit.service import Service, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, cents, dollars, page
 from servers.kit.zones import day_start, local_day
 from servers.payments import _rules as rules
@@ -22,7 +23,7 @@ DailyLimit = Annotated[
 ]
 
 
-def _purchase_json(row: dict[str, Any]) -> dict[str, Any]:
+def _purchase_json(row: Row) -> Json:
     return {
         "purchase_id": row["id"],
         "merchant": row["merchant"],
@@ -35,10 +36,10 @@ def _purchase_json(row: dict[str, Any]) -> dict[str, Any]:
 class Card(Service):
     """The debit card and its purchases."""
 
-    def _card(self) -> dict[str, Any]:
+    def _card(self) -> Row:
         return self.db.rows("venmo_card")[0]
 
-    def _card_json(self) -> dict[str, Any]:
+    def _card_json(self) -> Json:
         card = self._card()
         where = rules.zone(self, WORDS)
         midnight = day_start(local_day(self.now, where), where)
@@ -54,20 +55,18 @@ class Card(Service):
         }
 
     @reads()
-    def get_debit_card_info(self) -> dict[str, Any]:
+    def get_debit_card_info(self) -> Json:
         """Return the debit card: last4, status, limit, today's spending, reward category."""
         return self._card_json()
 
     @reads(example={"limit": 5})
-    def get_debit_card_transactions(
-        self, limit: Limit = 10, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    def get_debit_card_transactions(self, limit: Limit = 10, cursor: Cursor | None = None) -> Json:
         """Return purchases made with the debit card, newest first."""
         rows = self.db.rows("venmo_card_purchases", "at<=?", self.time, order="at DESC, rowid DESC")
         return page([_purchase_json(row) for row in rows], "purchases", limit, cursor)
 
     @writes(example={"enabled": False}, idempotent=True)
-    def toggle_debit_card(self, enabled: Enabled) -> dict[str, Any]:
+    def toggle_debit_card(self, enabled: Enabled) -> Json:
         """Turn the debit card on or off."""
         card = self._card()
         if card["enabled"] != enabled:
@@ -75,7 +74,7 @@ class Card(Service):
         return {"enabled": enabled, "status": "active" if enabled else "paused"}
 
     @writes(example={"daily_limit": 250}, idempotent=True)
-    def set_debit_card_spending_limit(self, daily_limit: DailyLimit) -> dict[str, Any]:
+    def set_debit_card_spending_limit(self, daily_limit: DailyLimit) -> Json:
         """Set the most that the card can spend in a day; 0 blocks all purchases."""
         limit = round(daily_limit)
         card = self._card()

@@ -9,6 +9,7 @@ from typing_extensions import TypedDict
 
 from servers.kit.control import seeded
 from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Dollars, dollars, iso, parse_time
 from servers.payments import _requests as requests
 from servers.payments import _rules as rules
@@ -69,7 +70,7 @@ class Groups(Service):
         total_amount: Dollars,
         participants: Participants,
         include_me: IncludeMe = False,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Split a bill that you paid and send each participant a request.
 
         The shares add up to the total to the cent. Returns the group payment with all requests.
@@ -123,13 +124,13 @@ class Groups(Service):
         return shares
 
     @reads(example={"group_payment_id": RAMEN})
-    def get_group_payment(self, group_payment_id: GroupId) -> dict[str, Any]:
+    def get_group_payment(self, group_payment_id: GroupId) -> Json:
         """Return a group payment with each participant's share and the status of their request."""
         self._find(group_payment_id)
         return self._group_json(group_payment_id)
 
     @writes(example={"group_payment_id": "${group.group_payment_id}"}, setup=(DINNER,))
-    def remind_group_payment(self, group_payment_id: GroupId) -> dict[str, Any]:
+    def remind_group_payment(self, group_payment_id: GroupId) -> Json:
         """Remind participants who have not paid, each at most once in 24 hours.
 
         Returns the contact_ids of those reminded and those skipped.
@@ -154,7 +155,7 @@ class Groups(Service):
     @writes(
         example={"group_payment_id": "${group.group_payment_id}"}, setup=(DINNER,), destructive=True
     )
-    def settle_group_payment(self, group_payment_id: GroupId) -> dict[str, Any]:
+    def settle_group_payment(self, group_payment_id: GroupId) -> Json:
         """Close a group payment and withdraw its open requests as settled outside Venmo.
 
         No money moves, and the group payment cannot be reopened.
@@ -166,10 +167,10 @@ class Groups(Service):
         self.db.update("venmo_groups", group["id"], settled_at=self.time)
         return self._group_json(group["id"])
 
-    def _requests(self, group_id: str) -> list[dict[str, Any]]:
+    def _requests(self, group_id: str) -> list[Row]:
         return self.db.rows("venmo_requests", "group_id=?", group_id, order="rowid")
 
-    def _find(self, group_id: str) -> dict[str, Any]:
+    def _find(self, group_id: str) -> Row:
         row = self.db.get("venmo_groups", group_id)
         if row is None:
             self.fail(
@@ -193,7 +194,7 @@ class Groups(Service):
             )
         return row
 
-    def _group_json(self, group_id: str) -> dict[str, Any]:
+    def _group_json(self, group_id: str) -> Json:
         row = self._find(group_id)
         rows = self._requests(group_id)
         paid = sum(r["amount"] for r in rows if r["closed_as"] == "paid")
@@ -214,7 +215,7 @@ class Groups(Service):
             "participants": [self._participant_json(r) for r in rows],
         }
 
-    def _participant_json(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _participant_json(self, row: Row) -> Json:
         shown = request_json(self, row)
         return {
             "contact_id": shown["contact"]["contact_id"],

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from servers.kit.control import seeded
 from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.types import Json
 from servers.kit.values import Cursor, Dollars, Limit, dollars, page
 from servers.payments import _requests as requests
 from servers.payments import _rules as rules
@@ -38,7 +37,7 @@ class Payments(Service):
         funding_source_id: PayFrom | None = None,
         visibility: Visibility | None = None,
         idempotency_key: Key | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Pay a friend and return the transaction, which is pending at first.
 
         A payment is charged to a single source; a credit card costs an extra 3%.
@@ -73,7 +72,7 @@ class Payments(Service):
         amount: Dollars,
         note: Note,
         visibility: Visibility | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Ask a friend for money and return the pending request, which expires after 30 days."""
         seen_by = visibility or default_visibility(self)
         row = requests.new_request(self, WORDS, contact_id, amount, note, visibility=seen_by)
@@ -82,7 +81,7 @@ class Payments(Service):
     @writes(example={"request_id": CABIN, "action": "decline"}, destructive=True)
     def respond_to_request(
         self, request_id: RequestId, action: Answer, funding_source_id: PayFrom | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Pay or decline a pending incoming request.
 
         Returns its status and, if it was paid, the transaction_id.
@@ -103,7 +102,7 @@ class Payments(Service):
         return reply | {"transaction": transaction_json(self, row)}
 
     @writes(example={"request_id": seeded("vrq", "ana-dog-food")}, destructive=True)
-    def cancel_request(self, request_id: RequestId) -> dict[str, Any]:
+    def cancel_request(self, request_id: RequestId) -> Json:
         """Withdraw a pending request that you made.
 
         To decline an incoming request, use respond_to_request.
@@ -111,7 +110,7 @@ class Payments(Service):
         return requests.withdraw_request(self, WORDS, request_id)
 
     @reads(example={"request_id": CABIN})
-    def get_request(self, request_id: RequestId) -> dict[str, Any]:
+    def get_request(self, request_id: RequestId) -> Json:
         """Return one request with its contact, dates and status.
 
         If it was paid, transaction_id is the payment.
@@ -125,13 +124,13 @@ class Payments(Service):
         status: RequestStatus | None = None,
         limit: Limit = 20,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return requests, newest first; those of a group payment have its group_payment_id."""
         rows = requests.list_requests(self, WORDS, direction, status)
         return page(rows, "requests", limit, cursor, lambda r: request_json(self, r))
 
     @reads(example={"transaction_id": seeded("vtx", "rosa-tuneup")})
-    def get_transaction(self, transaction_id: TransactionId) -> dict[str, Any]:
+    def get_transaction(self, transaction_id: TransactionId) -> Json:
         """Return one payment or bank transfer with its current status."""
         return transaction_json(self, rules.find_transaction(self, WORDS, transaction_id))
 
@@ -142,7 +141,7 @@ class Payments(Service):
         contact_id: ContactId | None = None,
         limit: Limit = 20,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return payments sent and received and bank transfers, newest first.
 
         Debit card purchases are listed by get_debit_card_transactions.
@@ -160,7 +159,7 @@ class Payments(Service):
         setup=(MISTAKE,),
         destructive=True,
     )
-    def cancel_transaction(self, transaction_id: TransactionId) -> dict[str, Any]:
+    def cancel_transaction(self, transaction_id: TransactionId) -> Json:
         """Cancel a pending payment or bank transfer that you made.
 
         The money comes back with any fee, and a request that it paid is open again.

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from servers.kit.service import Service
 from servers.kit.store import Table
+from servers.kit.types import Json, Row
 from servers.kit.values import dollars, iso
 from servers.kit.zones import day_start, local_day, months_later
 from servers.payments import _rules as rules
@@ -72,13 +73,13 @@ Category = Annotated[
 CATEGORIES = ("rent", "utilities", "food", "entertainment", "travel", "healthcare", "other")
 
 
-def enrolled(svc: Service, contact: dict[str, Any]) -> bool:
+def enrolled(svc: Service, contact: Row) -> bool:
     """Return whether the recipient's email or phone is enrolled with Zelle."""
     tokens = [(contact["email"] or "").lower(), rules.digits(contact["phone"] or "")]
     return any(svc.db.get("zelle_directory", token) is not None for token in tokens if token)
 
 
-def contact_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+def contact_json(svc: Service, row: Row) -> Json:
     """Return a recipient as agents see it."""
     return rules.contact_json(row) | {"enrolled": enrolled(svc, row)}
 
@@ -185,13 +186,13 @@ def failed_transfer(
 
 def _insert(
     svc: Service,
-    contact: dict[str, Any],
+    contact: Row,
     amount: int,
     note: str | None,
     source_id: str,
     moment: int,
     **extra: Any,
-) -> dict[str, Any]:
+) -> Row:
     row = {
         "id": svc.new_id("ztx"),
         "type": "transfer_sent",
@@ -206,7 +207,7 @@ def _insert(
     return svc.db.insert("zelle_transfers", row | extra)
 
 
-def transfer_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+def transfer_json(svc: Service, row: Row) -> Json:
     """Return a transfer as agents see it; sent and received ones have the same fields."""
     return {
         "transaction_id": row["id"],

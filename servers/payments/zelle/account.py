@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from servers.kit.control import seeded
 from servers.kit.fields import Email, Last4, Phone
 from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.types import Json
 from servers.kit.values import Cursor, Limit, dollars, page
 from servers.payments import _rules as rules
 from servers.payments._rules import ContactId, Name, SourceId, Username
@@ -19,7 +18,7 @@ class Account(Service):
     """Profile, recipients, banks and limits."""
 
     @reads()
-    def get_account_profile(self) -> dict[str, Any]:
+    def get_account_profile(self) -> Json:
         """Return the signed-in account: name, username, email, phone, linked banks, balance.
 
         The balance is that of the default bank account. Zelle itself holds no money and links no
@@ -39,7 +38,7 @@ class Account(Service):
         }
 
     @reads()
-    def list_recipients(self, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_recipients(self, limit: Limit = 50, cursor: Cursor | None = None) -> Json:
         """Return the recipients you can pay or ask for money, by name.
 
         Fields: contact_id, name, username, email, phone, enrolled. Several recipients may have the
@@ -49,7 +48,7 @@ class Account(Service):
         return page(rows, "recipients", limit, cursor, lambda r: contact_json(self, r))
 
     @reads(example={"contact_id": seeded("zrc", "ana_reyes")})
-    def get_recipient(self, contact_id: ContactId) -> dict[str, Any]:
+    def get_recipient(self, contact_id: ContactId) -> Json:
         """Return one recipient.
 
         `enrolled` says whether Zelle delivers at once; otherwise the recipient has to claim the
@@ -62,7 +61,7 @@ class Account(Service):
     )
     def add_recipient(
         self, name: Name, username: Username, email: Email | None = None, phone: Phone | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Add a recipient by email or phone (at least one) and return the contact.
 
         `enrolled` says whether the recipient is enrolled with Zelle.
@@ -76,7 +75,7 @@ class Account(Service):
         return contact_json(self, rules.add_contact(self, WORDS, name, username, email, phone))
 
     @writes(example={"contact_id": seeded("zrc", "sam_oduya")}, destructive=True)
-    def remove_recipient(self, contact_id: ContactId) -> dict[str, Any]:
+    def remove_recipient(self, contact_id: ContactId) -> Json:
         """Remove a recipient; past transfers stay.
 
         A recipient with scheduled payments cannot be removed.
@@ -95,7 +94,7 @@ class Account(Service):
         return rules.remove_contact(self, WORDS, contact_id)
 
     @reads()
-    def list_enrolled_banks(self) -> dict[str, Any]:
+    def list_enrolled_banks(self) -> Json:
         """Return linked bank accounts with their balances, oldest first.
 
         Those with `active` are enrolled, and the first of these is the default.
@@ -103,7 +102,7 @@ class Account(Service):
         return {"banks": [rules.source_json(self, r) for r in rules.sources(self, WORDS)]}
 
     @writes(example={"name": "Cascade Credit Union Savings", "last4": "9087"})
-    def link_bank_account(self, name: Name, last4: Last4) -> dict[str, Any]:
+    def link_bank_account(self, name: Name, last4: Last4) -> Json:
         """Link and enroll one of your own bank accounts.
 
         The bank confirms the account and reports its balance; an unknown account is refused.
@@ -115,12 +114,12 @@ class Account(Service):
         setup=(Setup("unenroll_bank_account", {"source_id": STUDIO}),),
         idempotent=True,
     )
-    def enroll_bank_account(self, source_id: SourceId) -> dict[str, Any]:
+    def enroll_bank_account(self, source_id: SourceId) -> Json:
         """Enroll a linked bank account again so that transfers can use it."""
         return rules.set_active(self, WORDS, source_id, True)
 
     @writes(example={"source_id": STUDIO}, idempotent=True)
-    def unenroll_bank_account(self, source_id: SourceId) -> dict[str, Any]:
+    def unenroll_bank_account(self, source_id: SourceId) -> Json:
         """Stop transfers from using a bank account; it stays linked.
 
         Scheduled payments that use it will fail.
@@ -128,7 +127,7 @@ class Account(Service):
         return rules.set_active(self, WORDS, source_id, False)
 
     @reads()
-    def get_daily_limit(self) -> dict[str, Any]:
+    def get_daily_limit(self) -> Json:
         """Return the daily sending limit, the amount sent today and the rest, in dollars.
 
         Days are counted in the account's time zone.
@@ -142,7 +141,7 @@ class Account(Service):
         }
 
     @reads()
-    def get_monthly_limit(self) -> dict[str, Any]:
+    def get_monthly_limit(self) -> Json:
         """Return the monthly sending limit, the amount sent this month and the rest, in dollars."""
         month = allowance(self, "month", self.now)
         return {

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from servers.kit.control import seeded
 from servers.kit.errors import ServiceError
 from servers.kit.service import Service, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Date, Dollars, Limit, dollars, page, parse_time
 from servers.kit.zones import day_start, local_day, months_later
 from servers.payments import _rules as rules
@@ -50,7 +51,7 @@ class Scheduled(Service):
         note: Note | None = None,
         funding_source_id: BankId | None = None,
         recurring: Recurring = False,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Schedule a transfer for 6 a.m. on a later day and return the scheduled payment.
 
         Funds and limits are checked on that day.
@@ -83,7 +84,7 @@ class Scheduled(Service):
     @reads(example={"status": "scheduled"})
     def list_scheduled_payments(
         self, status: ScheduledStatus | None = None, limit: Limit = 20, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return scheduled payments by their first date.
 
         Each has its status, its next date, and the transaction_ids of the payments made so far.
@@ -95,7 +96,7 @@ class Scheduled(Service):
         return page(shown, "scheduled_payments", limit, cursor)
 
     @writes(example={"scheduled_payment_id": seeded("zsp", "mum-phone")}, destructive=True)
-    def cancel_scheduled_payment(self, scheduled_payment_id: ScheduledId) -> dict[str, Any]:
+    def cancel_scheduled_payment(self, scheduled_payment_id: ScheduledId) -> Json:
         """Cancel a scheduled payment with all its repeats; transfers already made stay."""
         row = self.db.get("zelle_scheduled", scheduled_payment_id)
         if row is None:
@@ -132,13 +133,13 @@ class Scheduled(Service):
             self._pay(row, parse_time(row["next_at"]))
             self.db.update("zelle_scheduled", row["id"], next_at=self._next(row))
 
-    def _earliest_due(self) -> dict[str, Any] | None:
+    def _earliest_due(self) -> Row | None:
         rows = self.db.rows(
             "zelle_scheduled", "next_at<=?", self.time, order="next_at, rowid", limit=1
         )
         return rows[0] if rows else None
 
-    def _pay(self, row: dict[str, Any], moment: int) -> None:
+    def _pay(self, row: Row, moment: int) -> None:
         payment = (row["contact_id"], row["amount"], row["note"])
         source_id = row["source_id"]
         try:
@@ -151,20 +152,20 @@ class Scheduled(Service):
         linked = rules.sources(self, WORDS)
         return next((r["id"] for r in linked if r["active"]), linked[0]["id"])
 
-    def _next(self, row: dict[str, Any]) -> str | None:
+    def _next(self, row: Row) -> str | None:
         if not row["recurring"]:
             return None
         # Months are counted from the first date, so a payment on the 31st returns to the 31st.
         day = months_later(date.fromisoformat(row["scheduled_date"]), len(self._transfers(row)))
         return day_start(day, rules.zone(self, WORDS), HOUR)
 
-    def _transfers(self, row: dict[str, Any]) -> list[dict[str, Any]]:
+    def _transfers(self, row: Row) -> list[Row]:
         """Return the transfers that a scheduled payment has made so far, including failed ones."""
         return self.db.rows(
             "zelle_transfers", "scheduled_id=?", row["id"], order="created_at, rowid"
         )
 
-    def _status(self, row: dict[str, Any], transfers: list[dict[str, Any]]) -> str:
+    def _status(self, row: Row, transfers: list[Row]) -> str:
         if row["cancelled_at"] is not None:
             return "cancelled"
         if row["next_at"] is not None:
@@ -173,7 +174,7 @@ class Scheduled(Service):
             return "failed"
         return "completed"
 
-    def _json(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _json(self, row: Row) -> Json:
         transfers = self._transfers(row)
         next_date = None
         if row["next_at"]:

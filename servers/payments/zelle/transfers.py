@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
 from servers.kit.control import seeded
 from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Date, Dollars, Limit, dollars, page
 from servers.kit.zones import day_start
 from servers.payments import _requests as requests
@@ -51,7 +52,7 @@ class Transfers(Service):
         note: Note | None = None,
         funding_source_id: BankId | None = None,
         idempotency_key: Key | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Send money from a bank account and return the transfer.
 
         It is pending for half an hour. The limits are 2,500 a day and 20,000 a month.
@@ -77,7 +78,7 @@ class Transfers(Service):
     @writes(example={"contact_id": ANA, "amount": 30, "note": "Half of the cleaning supplies"})
     def request_transfer(
         self, contact_id: ContactId, amount: Dollars, note: Note | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Ask a recipient for money and return the pending request.
 
         It expires after 30 days.
@@ -90,7 +91,7 @@ class Transfers(Service):
     )
     def respond_to_transfer_request(
         self, request_id: RequestId, action: Answer, funding_source_id: BankId | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Pay or decline a pending incoming request.
 
         Returns its status and, if it was paid, the transaction_id.
@@ -110,7 +111,7 @@ class Transfers(Service):
         return reply | {"transaction": transfer_json(self, row)}
 
     @writes(example={"request_id": seeded("zrq", "tom-gift")}, destructive=True)
-    def cancel_transfer_request(self, request_id: RequestId) -> dict[str, Any]:
+    def cancel_transfer_request(self, request_id: RequestId) -> Json:
         """Withdraw a pending request that you made.
 
         To decline an incoming request, use respond_to_transfer_request.
@@ -118,7 +119,7 @@ class Transfers(Service):
         return requests.withdraw_request(self, WORDS, request_id)
 
     @reads(example={"request_id": seeded("zrq", "glaze-march")})
-    def get_transfer_request(self, request_id: RequestId) -> dict[str, Any]:
+    def get_transfer_request(self, request_id: RequestId) -> Json:
         """Return one request with its contact, dates and status.
 
         If it was paid, transaction_id is the transfer.
@@ -132,21 +133,21 @@ class Transfers(Service):
         status: RequestStatus | None = None,
         limit: Limit = 20,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return requests, newest first."""
         rows = requests.list_requests(self, WORDS, direction, status)
         shown = [requests.request_json(self, WORDS, row) for row in rows]
         return page(shown, "requests", limit, cursor)
 
     @reads(example={"transaction_id": RENT})
-    def get_transfer(self, transaction_id: TransactionId) -> dict[str, Any]:
+    def get_transfer(self, transaction_id: TransactionId) -> Json:
         """Return one transfer with its current status."""
         return transfer_json(self, rules.find_transaction(self, WORDS, transaction_id))
 
     @reads(example={"limit": 10})
     def list_transfers(
         self, status: Status | None = None, limit: Limit = 20, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return transfers sent and received, newest first.
 
         To look for a particular one, use search_transactions.
@@ -161,7 +162,7 @@ class Transfers(Service):
         setup=(MISTAKE,),
         destructive=True,
     )
-    def cancel_transfer(self, transaction_id: TransactionId) -> dict[str, Any]:
+    def cancel_transfer(self, transaction_id: TransactionId) -> Json:
         """Cancel a pending transfer that you made.
 
         The money comes back, a request that it paid is open again, and it no longer counts toward
@@ -183,7 +184,7 @@ class Transfers(Service):
         date_to: Date | None = None,
         limit: Limit = 20,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return the transfers that match everything given, newest first.
 
         Both dates are inclusive, in the account's time zone.
@@ -202,9 +203,7 @@ class Transfers(Service):
     @writes(
         example={"transaction_id": seeded("ztx", "bike-fork"), "category": "other"}, idempotent=True
     )
-    def categorize_transaction(
-        self, transaction_id: TransactionId, category: Category
-    ) -> dict[str, Any]:
+    def categorize_transaction(self, transaction_id: TransactionId, category: Category) -> Json:
         """Assign a transfer to a spending category, replacing its previous one."""
         row = rules.find_transaction(self, WORDS, transaction_id)
         if row["category"] != category:
@@ -214,7 +213,7 @@ class Transfers(Service):
     @reads(example={"date_from": "2026-02-01", "date_to": "2026-02-28"})
     def get_spending_summary(
         self, date_from: Date | None = None, date_to: Date | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return the dollars sent by category, with the total and the uncategorized amount.
 
         Money that came back does not count. Both dates are inclusive.
@@ -229,7 +228,7 @@ class Transfers(Service):
             "uncategorized": dollars(sums[None]),
         }
 
-    def _page(self, rows: list[dict[str, Any]], limit: int, cursor: str | None) -> dict[str, Any]:
+    def _page(self, rows: list[Row], limit: int, cursor: str | None) -> Json:
         return page(rows, "transactions", limit, cursor, lambda r: transfer_json(self, r))
 
     def _span(self, date_from: str | None, date_to: str | None) -> tuple[str, str]:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from servers.kit.service import Service
 from servers.kit.store import Table
+from servers.kit.types import Json, Row
 from servers.reviews import _reviews as reviews
 from servers.reviews import _rules as rules
 
@@ -72,7 +73,7 @@ class Contributions(NamedTuple):
         return earned + PER_PHOTO * len(self.photos) + PER_ANSWER * len(self.answers)
 
 
-def review_points(row: dict[str, Any]) -> int:
+def review_points(row: Row) -> int:
     """Return the points of a review."""
     points = PER_REVIEW + PER_PHOTO * len(row["photos"] or [])
     if len(row["body"]) > LONG:
@@ -95,7 +96,7 @@ def level(points: int) -> int:
 
 
 # -- replies ----------------------------------------------------------------------------------
-def place_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+def place_json(svc: Service, row: Row) -> Json:
     """Return a place as a search shows it; `row` has `rating` and `review_count`."""
     town = rules.town(svc, row)
     return {
@@ -112,7 +113,7 @@ def place_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def review_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+def review_json(svc: Service, row: Row) -> Json:
     """Return a review, with the response of the owner."""
     return {
         "review_id": row["id"],

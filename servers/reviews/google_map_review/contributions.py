@@ -9,6 +9,7 @@ from pydantic import Field
 from servers.kit import fields
 from servers.kit.control import seeded
 from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, page
 from servers.reviews import _kept as kept
 from servers.reviews import _reviews as reviews
@@ -37,7 +38,7 @@ QUESTION = Setup(
 )
 
 
-def _entry(kind: str, row: dict[str, Any], moment: str) -> dict[str, Any]:
+def _entry(kind: str, row: Row, moment: str) -> Json:
     """Return a contribution for the history; `moment` is the column that says when it was made.
 
     It is a dictionary whose first key is its id, because `page` makes its cursors from that.
@@ -56,7 +57,7 @@ class Contributions(Service):
         sort_by: First = "newest",
         keywords: rules.Keywords | None = None,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """List the reviews of a place.
 
         Each has its author, rating, text, photos, dates, helpful votes and the owner's response.
@@ -65,18 +66,18 @@ class Contributions(Service):
         return page(rows, "reviews", max_results, cursor, lambda row: review_json(self, row))
 
     @reads(example={"review_id": seeded("grv", "mine-slabtown_burger")})
-    def get_review(self, review_id: rules.ReviewId) -> dict[str, Any]:
+    def get_review(self, review_id: rules.ReviewId) -> Json:
         """Get a single review of a place."""
         return review_json(self, reviews.find_review(self, WORDS, review_id))
 
     @reads()
-    def get_my_reviews(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def get_my_reviews(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """List your own reviews with their places' names and the points earned, newest first."""
         return page(
             reviews.own_reviews(self, WORDS), "reviews", limit, cursor, self._own_review_json
         )
 
-    def _own_review_json(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _own_review_json(self, row: Row) -> Json:
         place = rules.find_place(self, WORDS, row["business_id"])
         return review_json(self, row) | {
             "place_name": place["name"],
@@ -90,7 +91,7 @@ class Contributions(Service):
         rating: fields.Rating,
         text: rules.Body,
         photos: rules.Photos | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Publish your review of a place; you can write one for each place.
 
         It earns 10 Local Guide points, 10 more if it is over 200 characters long, and 5 for each
@@ -124,12 +125,12 @@ class Contributions(Service):
         rating: fields.Rating | None = None,
         text: rules.Body | None = None,
         photos: rules.Photos | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Edit your review and return it. Parts that are left out stay as they are."""
         return review_json(self, reviews.rewrite(self, WORDS, review_id, rating, text, photos))
 
     @writes(example={"review_id": "${mine.review_id}"}, setup=(MINE,), destructive=True)
-    def delete_review(self, review_id: rules.ReviewId) -> dict[str, Any]:
+    def delete_review(self, review_id: rules.ReviewId) -> Json:
         """Delete your review. You lose the points that it earned."""
         review = reviews.erase(self, WORDS, review_id)
         return {
@@ -139,7 +140,7 @@ class Contributions(Service):
         }
 
     @writes(example={"review_id": seeded("grv", "pho_hoa_mai-0")}, idempotent=True)
-    def mark_review_helpful(self, review_id: rules.ReviewId) -> dict[str, Any]:
+    def mark_review_helpful(self, review_id: rules.ReviewId) -> Json:
         """Mark someone else's review as helpful. You have one vote for each review."""
         votes = reviews.vote(self, WORDS, review_id)
         return {"review_id": review_id, "helpful_count": votes, "status": "marked"}
@@ -148,12 +149,12 @@ class Contributions(Service):
     @reads(example={"business_id": seeded("gpl", "afuri")})
     def get_place_questions(
         self, business_id: rules.BusinessId, limit: Limit = 10, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """List the questions about a place with their answers, newest first."""
         rows = kept.questions(self, WORDS, business_id)
         return page(rows, "questions", limit, cursor, self._question_json)
 
-    def _question_json(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _question_json(self, row: Row) -> Json:
         answers = [
             {
                 "answer_id": a["id"],
@@ -177,7 +178,7 @@ class Contributions(Service):
     @writes(example=QUESTION.args)
     def ask_place_question(
         self, business_id: rules.BusinessId, question_text: rules.QuestionText
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Ask a question about a place, for its owner and visitors to answer."""
         question = kept.ask(self, WORDS, business_id, question_text, "gqu")
         return {
@@ -193,7 +194,7 @@ class Contributions(Service):
     )
     def answer_place_question(
         self, question_id: rules.QuestionId, answer_text: rules.AnswerText
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Answer a question about a place, at most once, for 3 Local Guide points."""
         answer = kept.reply(self, WORDS, question_id, answer_text, "gan")
         return {
@@ -215,7 +216,7 @@ class Contributions(Service):
     )
     def add_photo(
         self, business_id: rules.BusinessId, photo_url: rules.Url, caption: Caption | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Add a photo to a place for 5 Local Guide points. Each photo can be added only once."""
         rules.find_place(self, WORDS, business_id)
         same = self.db.rows(
@@ -240,7 +241,7 @@ class Contributions(Service):
         photo = self.db.insert("google_map_review_photos", row)
         return self._photo_json(photo) | {"points_awarded": model.PER_PHOTO, "status": "added"}
 
-    def _photo_json(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _photo_json(self, row: Row) -> Json:
         return {
             "photo_id": row["id"],
             "business_id": row["business_id"],
@@ -254,7 +255,7 @@ class Contributions(Service):
     @reads(example={"business_id": seeded("gpl", "afuri")})
     def list_place_photos(
         self, business_id: rules.BusinessId, limit: Limit = 20, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """List the photos of a place with their captions, newest first.
 
         Photos in reviews are listed with the reviews.
@@ -266,7 +267,7 @@ class Contributions(Service):
         return page(rows, "photos", limit, cursor, self._photo_json)
 
     @reads()
-    def get_reviewer_profile(self) -> dict[str, Any]:
+    def get_reviewer_profile(self) -> Json:
         """Get your name, email, public name, home town, Local Guide level and number of reviews."""
         account = rules.me(self, WORDS)
         contributions = model.contributions(self)
@@ -281,7 +282,7 @@ class Contributions(Service):
         }
 
     @reads()
-    def get_local_guide_status(self) -> dict[str, Any]:
+    def get_local_guide_status(self) -> Json:
         """Get your Local Guide level and points, and how many points the next level needs.
 
         The numbers of reviews, photos and answers that earned them are in contributions.
@@ -304,7 +305,7 @@ class Contributions(Service):
     @reads(example={"type": "reviews"})
     def get_contribution_history(
         self, type: Kind | None = None, limit: Limit = 10, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """List your reviews, photos and answers with their points, newest first."""
         contributions = model.contributions(self)
         entries: list[dict[str, Any]] = []
@@ -317,7 +318,7 @@ class Contributions(Service):
         entries.sort(key=lambda entry: (entry["at"], entry["contribution_id"]), reverse=True)
         return page(entries, "contributions", limit, cursor, self._contribution_json)
 
-    def _contribution_json(self, entry: dict[str, Any]) -> dict[str, Any]:
+    def _contribution_json(self, entry: Row) -> Json:
         kind = entry["type"]
         row = entry["row"]
         if kind == "reviews":

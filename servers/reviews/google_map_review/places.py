@@ -9,6 +9,7 @@ from pydantic import Field
 from servers.kit import geo
 from servers.kit.control import seeded
 from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, Timestamp, page, parse_time
 from servers.reviews import _kept as kept
 from servers.reviews import _reviews as reviews
@@ -61,7 +62,7 @@ class Places(Service):
         sort_by: Sort = "rating",
         max_results: Limit = 20,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Find places by name or type, in all cities unless a location or a point is given.
 
         Closed places are included; see their business_status.
@@ -81,13 +82,13 @@ class Places(Service):
         rows = search.search(self, WORDS, wish, sort_by)
         return page(rows, "places", max_results, cursor, self._match_json)
 
-    def _match_json(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _match_json(self, row: Row) -> Json:
         if row["miles"] is None:
             return place_json(self, row)
         return place_json(self, row) | {"distance_miles": row["miles"]}
 
     @reads(example={"business_id": PHO})
-    def get_place_details(self, business_id: rules.BusinessId) -> dict[str, Any]:
+    def get_place_details(self, business_id: rules.BusinessId) -> Json:
         """Get a place: address, location, phone, website, types, business_status, rating and hours.
 
         The hours in weekday_text are in local time. If the place has moved, new_place_id is the
@@ -116,35 +117,33 @@ class Places(Service):
 
     # -- saved --------------------------------------------------------------------------------
     @writes(example=SAVED.args, idempotent=True)
-    def save_place(self, business_id: rules.BusinessId) -> dict[str, Any]:
+    def save_place(self, business_id: rules.BusinessId) -> Json:
         """Pin a place to your saved places. Saving it again changes nothing."""
         place = kept.save(self, WORDS, business_id, "gsv")
         return {"business_id": business_id, "name": place["name"], "status": "saved"}
 
     @writes(example=SAVED.args, setup=(SAVED,), idempotent=True)
-    def unpin_place(self, business_id: rules.BusinessId) -> dict[str, Any]:
+    def unpin_place(self, business_id: rules.BusinessId) -> Json:
         """Remove a place from your saved places."""
         place = kept.unsave(self, WORDS, business_id, "list_saved_places")
         return {"business_id": business_id, "name": place["name"], "status": "unpinned"}
 
     @reads()
-    def list_saved_places(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_saved_places(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """List your saved places with their business_status, most recently saved first."""
         return page(kept.saved(self, WORDS), "places", limit, cursor, self._saved_json)
 
-    def _saved_json(self, item: dict[str, Any]) -> dict[str, Any]:
+    def _saved_json(self, item: Row) -> Json:
         return self._brief_json(item["place"]) | {"saved_at": item["saved_at"]}
 
-    def _brief_json(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _brief_json(self, row: Row) -> dict[str, Any]:
         """Return a place for a list of saved places."""
         place = place_json(self, row | {"rating": None, "review_count": 0})
         return {name: place[name] for name in _BRIEF}
 
     # -- lists --------------------------------------------------------------------------------
     @writes(example=NEW.args)
-    def create_list(
-        self, name: rules.ListName, description: rules.ListText | None = None
-    ) -> dict[str, Any]:
+    def create_list(self, name: rules.ListName, description: rules.ListText | None = None) -> Json:
         """Create a list of places under a new name."""
         row = kept.new_list(self, WORDS, name, description, "gli", "LIST_NAME_TAKEN")
         return {
@@ -155,11 +154,11 @@ class Places(Service):
         }
 
     @reads()
-    def get_all_lists(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def get_all_lists(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """List your lists with name, description and place_count, newest first."""
         return page(kept.lists(self, WORDS), "lists", limit, cursor, self._list_json)
 
-    def _list_json(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _list_json(self, row: Row) -> Json:
         return {
             "list_id": row["id"],
             "place_count": row["count"],
@@ -169,7 +168,7 @@ class Places(Service):
         }
 
     @reads(example={"list_id": seeded("gli", "first")})
-    def get_list(self, list_id: ListId) -> dict[str, Any]:
+    def get_list(self, list_id: ListId) -> Json:
         """Get a list and its places with your notes, in the order in which they were added."""
         row = kept.find_list(self, WORDS, list_id)
         items = kept.items(self, WORDS, list_id)
@@ -182,7 +181,7 @@ class Places(Service):
     @writes(example=ON.args | {"note": "He likes broth"}, setup=(NEW,))
     def add_to_list(
         self, list_id: ListId, business_id: rules.BusinessId, note: rules.Remark | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Add a place to a list with an optional note. A place already in the list is refused."""
         if kept.item(self, WORDS, list_id, business_id) is not None:
             self.fail(
@@ -194,7 +193,7 @@ class Places(Service):
         return {"list_id": list_id, "business_id": business_id, "note": note, "status": "added"}
 
     @writes(example=ON.args, setup=(NEW, ON), idempotent=True)
-    def remove_from_list(self, list_id: ListId, business_id: rules.BusinessId) -> dict[str, Any]:
+    def remove_from_list(self, list_id: ListId, business_id: rules.BusinessId) -> Json:
         """Remove a place from a list. If it is also a saved place, it stays saved."""
         kept.take(self, WORDS, list_id, business_id, "NOT_IN_LIST")
         return {"list_id": list_id, "business_id": business_id, "status": "removed"}

@@ -5,10 +5,9 @@ Reviews that its filter does not recommend do not count.
 
 from __future__ import annotations
 
-from typing import Any
-
 from servers.kit.service import Service
 from servers.kit.store import Table
+from servers.kit.types import Json, Row
 from servers.reviews import _reviews as reviews
 from servers.reviews import _rules as rules
 
@@ -44,7 +43,7 @@ WORDS = rules.Words(
 )
 
 
-def address(svc: Service, row: dict[str, Any]) -> str:
+def address(svc: Service, row: Row) -> str:
     """Return the address of a business in one line."""
     town = rules.town(svc, row)
     return f"{row['street']}, {town['name']}, {town['state']} {row['zip']}"
@@ -55,7 +54,7 @@ def dollar_signs(price: int | None) -> str | None:
     return None if price is None else "$" * price
 
 
-def business_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+def business_json(svc: Service, row: Row) -> Json:
     """Return a business as a search shows it; `row` has `rating` and `review_count`."""
     return {
         "business_id": row["id"],
@@ -71,7 +70,7 @@ def business_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def review_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+def review_json(svc: Service, row: Row) -> Json:
     """Return a review as Yelp shows it."""
     return {
         "review_id": row["id"],

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from servers.kit.control import seeded
 from servers.kit.geo import Latitude, Longitude
 from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, Timestamp, iso, page, parse_time
 from servers.reviews import _kept as kept
 from servers.reviews import _reviews as reviews
@@ -65,7 +66,7 @@ class Businesses(Service):
         sort_by: SortBy = "rating",
         max_results: Limit = 20,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Find businesses by name or category.
 
         Without a location or a point, the search covers your home city. distance_miles is the
@@ -90,11 +91,11 @@ class Businesses(Service):
         rows = search.search(self, WORDS, wish, sort_by)
         return page(rows, "businesses", max_results, cursor, self._match_json)
 
-    def _match_json(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _match_json(self, row: Row) -> Json:
         return business_json(self, row) | {"distance_miles": row["miles"]}
 
     @reads(example={"business_id": RAMEN})
-    def get_business(self, business_id: BusinessId) -> dict[str, Any]:
+    def get_business(self, business_id: BusinessId) -> Json:
         """Get a business: address, coordinates, phone, website, price level, rating and hours.
 
         The opening_hours are in local time. The rating leaves out reviews that are not
@@ -129,25 +130,23 @@ class Businesses(Service):
 
     # -- saved --------------------------------------------------------------------------------
     @writes(example=SAVED.args, idempotent=True)
-    def save_business(self, business_id: BusinessId) -> dict[str, Any]:
+    def save_business(self, business_id: BusinessId) -> Json:
         """Save a business for later. Saving it again changes nothing."""
         row = kept.save(self, WORDS, business_id, "ysv")
         return {"business_id": business_id, "name": row["name"], "status": "saved"}
 
     @writes(example=SAVED.args, setup=(SAVED,), idempotent=True)
-    def unsave_business(self, business_id: BusinessId) -> dict[str, Any]:
+    def unsave_business(self, business_id: BusinessId) -> Json:
         """Remove a business from your saved businesses. It stays in your collections."""
         kept.unsave(self, WORDS, business_id, "list_saved_businesses")
         return {"business_id": business_id, "status": "unsaved"}
 
     @reads()
-    def list_saved_businesses(
-        self, limit: Limit = 20, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    def list_saved_businesses(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """List saved businesses, most recently saved first."""
         return page(kept.saved(self, WORDS), "businesses", limit, cursor, self._saved_json)
 
-    def _saved_json(self, item: dict[str, Any]) -> dict[str, Any]:
+    def _saved_json(self, item: Row) -> Json:
         place = item["place"]
         return {
             "business_id": item["business_id"],
@@ -159,7 +158,7 @@ class Businesses(Service):
 
     # -- check-ins ----------------------------------------------------------------------------
     @writes(example={"business_id": CAFE})
-    def check_in(self, business_id: BusinessId) -> dict[str, Any]:
+    def check_in(self, business_id: BusinessId) -> Json:
         """Check in at a business, at most once an hour. Your location is not verified."""
         row = rules.find_place(self, WORDS, business_id)
         if rules.state(row, self.time) == "closed":
@@ -185,7 +184,7 @@ class Businesses(Service):
         self.db.insert("yelp_check_ins", check_in)
         return self._check_in_json(check_in) | {"status": "checked_in"}
 
-    def _check_in_json(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _check_in_json(self, row: Row) -> Json:
         place = rules.find_place(self, WORDS, row["business_id"])
         return {
             "check_in_id": row["id"],
@@ -195,15 +194,13 @@ class Businesses(Service):
         }
 
     @reads()
-    def get_check_in_history(
-        self, limit: Limit = 10, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    def get_check_in_history(self, limit: Limit = 10, cursor: Cursor | None = None) -> Json:
         """List your check-ins, newest first."""
         rows = self.db.rows("yelp_check_ins", order="at DESC, id")
         return page(rows, "check_ins", limit, cursor, self._check_in_json)
 
     @reads(example={"business_id": CAFE})
-    def get_check_in_count(self, business_id: BusinessId) -> dict[str, Any]:
+    def get_check_in_count(self, business_id: BusinessId) -> Json:
         """Get how often you have checked in at a business, and when you last did."""
         rules.find_place(self, WORDS, business_id)
         count, last = self.db.sql(

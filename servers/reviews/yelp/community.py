@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
 from servers.kit.control import seeded
 from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, page
 from servers.reviews import _kept as kept
 from servers.reviews import _rules as rules
@@ -42,12 +43,12 @@ class Community(Service):
     @reads(example={"business_id": RAMEN})
     def get_questions(
         self, business_id: BusinessId, limit: Limit = 10, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """List the questions about a business with all their answers, newest first."""
         rows = kept.questions(self, WORDS, business_id)
         return page(rows, "questions", limit, cursor, self._question_json)
 
-    def _question_json(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _question_json(self, row: Row) -> Json:
         return {
             "question_id": row["id"],
             "business_id": row["business_id"],
@@ -58,7 +59,7 @@ class Community(Service):
             "answers": [self._answer_json(answer) for answer in row["answers"]],
         }
 
-    def _answer_json(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _answer_json(self, row: Row) -> Json:
         return {
             "answer_id": row["id"],
             "answer_text": row["body"],
@@ -68,7 +69,7 @@ class Community(Service):
         }
 
     @writes(example=ASKED.args)
-    def ask_question(self, business_id: BusinessId, question_text: QuestionText) -> dict[str, Any]:
+    def ask_question(self, business_id: BusinessId, question_text: QuestionText) -> Json:
         """Ask the community a question about a business. Answers appear in get_questions."""
         row = kept.ask(self, WORDS, business_id, question_text, "yqu")
         return {
@@ -85,7 +86,7 @@ class Community(Service):
         },
         setup=(ASKED,),
     )
-    def answer_question(self, question_id: QuestionId, answer_text: AnswerText) -> dict[str, Any]:
+    def answer_question(self, question_id: QuestionId, answer_text: AnswerText) -> Json:
         """Answer a question about a business. You can give one answer to each question."""
         row = kept.reply(self, WORDS, question_id, answer_text, "yan")
         return {
@@ -98,9 +99,7 @@ class Community(Service):
 
     # -- collections --------------------------------------------------------------------------
     @writes(example=COLLECTION.args)
-    def create_collection(
-        self, name: ListName, description: ListText | None = None
-    ) -> dict[str, Any]:
+    def create_collection(self, name: ListName, description: ListText | None = None) -> Json:
         """Create an empty collection of businesses."""
         row = kept.new_list(self, WORDS, name, description, "ycl", "COLLECTION_EXISTS")
         return {
@@ -111,11 +110,11 @@ class Community(Service):
         }
 
     @reads()
-    def list_collections(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_collections(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """List your collections and their business counts, newest first."""
         return page(kept.lists(self, WORDS), "collections", limit, cursor, self._collection_json)
 
-    def _collection_json(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _collection_json(self, row: Row) -> Json:
         return {
             "collection_id": row["id"],
             "name": row["name"],
@@ -125,14 +124,14 @@ class Community(Service):
         }
 
     @reads(example={"collection_id": seeded("ycl", "first")})
-    def get_collection(self, collection_id: CollectionId) -> dict[str, Any]:
+    def get_collection(self, collection_id: CollectionId) -> Json:
         """Get a collection with its businesses and your notes, in the order they were added."""
         row = kept.find_list(self, WORDS, collection_id)
         items = kept.items(self, WORDS, collection_id)
         businesses = [self._item_json(item) for item in items]
         return self._collection_json(row | {"count": len(items)}) | {"businesses": businesses}
 
-    def _item_json(self, item: dict[str, Any]) -> dict[str, Any]:
+    def _item_json(self, item: Row) -> Json:
         place = item["place"]
         return {
             "business_id": place["id"],
@@ -148,7 +147,7 @@ class Community(Service):
     )
     def add_to_collection(
         self, collection_id: CollectionId, business_id: BusinessId, note: Remark | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Add a business to a collection. If it is already there, only a new note is saved."""
         item = kept.item(self, WORDS, collection_id, business_id)
         if item is None:
@@ -166,9 +165,7 @@ class Community(Service):
         setup=(COLLECTION, ADDED),
         idempotent=True,
     )
-    def remove_from_collection(
-        self, collection_id: CollectionId, business_id: BusinessId
-    ) -> dict[str, Any]:
+    def remove_from_collection(self, collection_id: CollectionId, business_id: BusinessId) -> Json:
         """Remove a business and its note from a collection."""
         kept.take(self, WORDS, collection_id, business_id, "NOT_IN_COLLECTION")
         return {"collection_id": collection_id, "business_id": business_id, "status": "removed"}

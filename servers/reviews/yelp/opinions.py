@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from servers.kit.control import seeded
 from servers.kit.fields import Rating
 from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, page
 from servers.reviews import _reviews as reviews
 from servers.reviews import _rules as rules
@@ -41,34 +42,32 @@ class Opinions(Service):
         text_contains: Keywords | None = None,
         not_recommended: Doubted = False,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """List the recommended reviews of a business with stars, text, dates and useful votes."""
         where = "recommended=0" if not_recommended else "recommended=1"
         rows = reviews.reviews_of(self, WORDS, business_id, sort_by, text_contains, where)
         return page(rows, "reviews", max_results, cursor, lambda row: review_json(self, row))
 
     @reads(example={"review_id": seeded("yrv", "mine-afuri")})
-    def get_review_details(self, review_id: ReviewId) -> dict[str, Any]:
+    def get_review_details(self, review_id: ReviewId) -> Json:
         """Get one review in full, with the business's reply and whether it is recommended."""
         return review_json(self, reviews.find_review(self, WORDS, review_id))
 
     @reads()
-    def get_my_yelp_reviews(
-        self, limit: Limit = 20, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    def get_my_yelp_reviews(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """List your own reviews with the names of their businesses, newest first."""
         return page(
             reviews.own_reviews(self, WORDS), "reviews", limit, cursor, self._own_review_json
         )
 
-    def _own_review_json(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _own_review_json(self, row: Row) -> Json:
         place = rules.find_place(self, WORDS, row["business_id"])
         return review_json(self, row) | {"business_name": place["name"]}
 
     @writes(example=WRITTEN.args)
     def compose_review(
         self, business_id: BusinessId, rating: Rating, text: Body, photos: Photos | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Publish your review of a business. You can write one review for each business."""
         row = reviews.write_review(self, WORDS, business_id, rating, text, photos, recommended=True)
         return {
@@ -88,23 +87,23 @@ class Opinions(Service):
         rating: Rating | None = None,
         text: Body | None = None,
         photos: Photos | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Change the rating, text or photos of your own review and return it."""
         return review_json(self, reviews.rewrite(self, WORDS, review_id, rating, text, photos))
 
     @writes(example={"review_id": "${review.review_id}"}, setup=(WRITTEN,), destructive=True)
-    def remove_review(self, review_id: ReviewId) -> dict[str, Any]:
+    def remove_review(self, review_id: ReviewId) -> Json:
         """Delete your own review. You can then review the business again."""
         row = reviews.erase(self, WORDS, review_id)
         return {"review_id": review_id, "business_id": row["business_id"], "status": "removed"}
 
     @writes(example={"review_id": seeded("yrv", "afuri-0")}, idempotent=True)
-    def mark_review_useful(self, review_id: ReviewId) -> dict[str, Any]:
+    def mark_review_useful(self, review_id: ReviewId) -> Json:
         """Mark someone else's review as useful. Marking it again changes nothing."""
         return {"review_id": review_id, "helpful_count": reviews.vote(self, WORDS, review_id)}
 
     @reads()
-    def get_yelp_profile(self) -> dict[str, Any]:
+    def get_yelp_profile(self) -> Json:
         """Get your name, email, display name, home city and contribution counts."""
         me = rules.me(self, WORDS)
         home = rules.town(self, me)

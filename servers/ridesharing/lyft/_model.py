@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import Field
 
 from servers.kit.service import Service
 from servers.kit.store import Table
+from servers.kit.types import Json, Row
 from servers.kit.values import dollars, iso, parse_time
 from servers.ridesharing import _roads as roads
 from servers.ridesharing import _rules as rules
@@ -81,12 +82,12 @@ _STATUS = {
 }
 
 
-def status(row: dict[str, Any], now: str) -> str:
+def status(row: Row, now: str) -> str:
     """Return a ride's status in Lyft's terms."""
     return _STATUS[trips.phase(row, now)]
 
 
-def priced(mode: Mode, city: dict[str, Any], way: roads.Route, prime: int, plan: str) -> int:
+def priced(mode: Mode, city: Row, way: roads.Route, prime: int, plan: str) -> int:
     """Return the fare in cents under a plan.
 
     Wait and Save halves the prime time and takes 15 per cent off the result; priority pickup adds a
@@ -97,18 +98,18 @@ def priced(mode: Mode, city: dict[str, Any], way: roads.Route, prime: int, plan:
     return roads.fare(mode, city, way, prime) + (PRIORITY if plan == "priority" else 0)
 
 
-def waits(mode: Mode, city: dict[str, Any], at: int, plan: str) -> int:
+def waits(mode: Mode, city: Row, at: int, plan: str) -> int:
     """Return the minutes until a driver could be there under a plan."""
     usual = roads.wait("lyft", mode, city, at)
     return {"standard": usual, "wait_and_save": usual + 9, "priority": max(1, usual // 2)}[plan]
 
 
-def place(address: str, lat: float, lng: float) -> dict[str, Any]:
+def place(address: str, lat: float, lng: float) -> Json:
     """Return one end of a ride as the agent sees it."""
     return {"display_name": address, "lat": lat, "lng": lng}
 
 
-def way(svc: Service, row: dict[str, Any]) -> roads.Route:
+def way(svc: Service, row: Row) -> roads.Route:
     """Return the route that a ride's price was based on."""
     city = svc.db.get("ridesharing_cities", row["city_id"]) or {}
     return roads.route(city, list(trips.spots(row)), parse_time(row["priced_at"]))
@@ -133,7 +134,7 @@ def rounds_up(svc: Service) -> bool:
     return bool(switches) and switches[-1].enabled
 
 
-def donated(svc: Service, row: dict[str, Any], switches: list[Switch]) -> int:
+def donated(svc: Service, row: Row, switches: list[Switch]) -> int:
     """Return the cents donated for a ride, if round-up was on at the dropoff.
 
     They round the discounted fare up to the next dollar.
@@ -146,7 +147,7 @@ def donated(svc: Service, row: dict[str, Any], switches: list[Switch]) -> int:
     return -(receipt.fare - receipt.discount) % 100
 
 
-def driver_json(svc: Service, row: dict[str, Any]) -> dict[str, Any] | None:
+def driver_json(svc: Service, row: Row) -> Json | None:
     """Return a ride's driver, with the car in one line, or None while there is none."""
     if not trips.has_driver(row, svc.time):
         return None
@@ -161,7 +162,7 @@ def driver_json(svc: Service, row: dict[str, Any]) -> dict[str, Any] | None:
     }
 
 
-def etas(svc: Service, row: dict[str, Any]) -> tuple[int | None, int | None]:
+def etas(svc: Service, row: Row) -> tuple[int | None, int | None]:
     """Return the minutes to pickup and to dropoff, each None once it is past."""
     if row["cancelled_at"] or svc.time >= row["ends_at"]:
         return None, None
@@ -173,13 +174,13 @@ def etas(svc: Service, row: dict[str, Any]) -> tuple[int | None, int | None]:
     return pickup, pickup + riding
 
 
-def _pickup_time(row: dict[str, Any], state: str) -> str | None:
+def _pickup_time(row: Row, state: str) -> str | None:
     if state == "scheduled":
         return row["scheduled_for"]
     return row["starts_at"] if state in ("picked_up", "dropped_off") else None
 
 
-def _charges(svc: Service, row: dict[str, Any], donation: int) -> list[dict[str, Any]]:
+def _charges(svc: Service, row: Row, donation: int) -> list[Json]:
     """Return the lines of a receipt, leaving out zero amounts."""
     receipt = trips.charged(svc, WORDS, row)
     sums = {
@@ -198,7 +199,7 @@ def _charges(svc: Service, row: dict[str, Any], donation: int) -> list[dict[str,
     return charges
 
 
-def ride_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+def ride_json(svc: Service, row: Row) -> Json:
     """Return a ride as the agent sees it, with money in dollars."""
     route = way(svc, row)
     state = status(row, svc.time)
@@ -244,9 +245,9 @@ def book(
     card: str | None,
     *,
     token: str | None = None,
-    offer: dict[str, Any] | None = None,
+    offer: Row | None = None,
     scheduled: int | None = None,
-) -> dict[str, Any]:
+) -> Row:
     """Insert a ride, now or scheduled, and return its row; refuse one that is not possible.
 
     It uses the given offer or, if there is none, the applied one. With a quote `token` it costs
@@ -295,7 +296,7 @@ def book(
     return svc.db.insert("lyft_rides", row)
 
 
-def _free_to_ride(svc: Service, mode: Mode, city: dict[str, Any]) -> None:
+def _free_to_ride(svc: Service, mode: Mode, city: Row) -> None:
     """Refuse an immediate ride while another one is under way or if no driver is nearby."""
     rides = trips.underway(svc, WORDS)
     if rides:

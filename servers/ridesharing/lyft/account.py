@@ -9,6 +9,7 @@ from pydantic import Field
 from servers.kit.control import seeded
 from servers.kit.geo import Latitude, Longitude
 from servers.kit.service import Service, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, dollars, page
 from servers.ridesharing import _roads as roads
 from servers.ridesharing import _rules as rules
@@ -32,7 +33,7 @@ class Account(Service):
     """The rider, places and ways to pay."""
 
     @reads()
-    def get_rider_profile(self) -> dict[str, Any]:
+    def get_rider_profile(self) -> Json:
         """Return who is signed in.
 
         Returns name, email, phone, saved_places, payment_method (the default card), promo (the
@@ -57,7 +58,7 @@ class Account(Service):
             "round_up_enabled": rounds_up(self),
         }
 
-    def _place(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _place(self, row: Row) -> dict[str, Any]:
         return {k: row[k] for k in ("label", "address", "lat", "lng")}
 
     @writes(
@@ -71,7 +72,7 @@ class Account(Service):
     )
     def save_location(
         self, label: PlaceLabel, address: FullAddress, lat: Latitude, lng: Longitude
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Save a place under a label, replacing any place saved under the same label.
 
         Upper and lower case do not matter in labels.
@@ -88,7 +89,7 @@ class Account(Service):
         return new | {"status": "replaced"}
 
     @writes(example={"label": "work"}, destructive=True)
-    def delete_location(self, label: PlaceLabel) -> dict[str, Any]:
+    def delete_location(self, label: PlaceLabel) -> Json:
         """Delete the place saved under a label. Rides to it remain in the history."""
         for row in rules.saved(self, WORDS):
             if row["label"].lower() == label.lower():
@@ -99,9 +100,7 @@ class Account(Service):
         self.fail("LOCATION_NOT_FOUND", message, hint, label=label)
 
     @reads(example={"query": "climbing"})
-    def search_address(
-        self, query: Query, limit: Limit = 10, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    def search_address(self, query: Query, limit: Limit = 10, cursor: Cursor | None = None) -> Json:
         """Find places by words from their name, kind or address.
 
         Returns them with coordinates, best match first.
@@ -109,7 +108,7 @@ class Account(Service):
         return page(roads.places(self, query), "results", limit, cursor, roads.place_json)
 
     @reads()
-    def list_payment_cards(self) -> dict[str, Any]:
+    def list_payment_cards(self) -> Json:
         """Return the cards and wallets that can pay for rides, the default one first.
 
         Expired ones are listed but cannot be charged.
@@ -117,9 +116,7 @@ class Account(Service):
         return {"cards": [rules.card_json(self, row) for row in rules.wallet(self, WORDS)]}
 
     @reads()
-    def list_ride_modes(
-        self, lat: Latitude | None = None, lng: Longitude | None = None
-    ) -> dict[str, Any]:
+    def list_ride_modes(self, lat: Latitude | None = None, lng: Longitude | None = None) -> Json:
         """Return the ride types at a point, or in the rider's home city.
 
         Each has ride_type_id, name, seats, rates in dollars, and whether it is available now.
@@ -134,7 +131,7 @@ class Account(Service):
         modes = [self._mode_json(mode, region) for mode in MODES.values()]
         return {"region": region["name"], "ride_types": modes}
 
-    def _mode_json(self, mode: Mode, region: dict[str, Any]) -> dict[str, Any]:
+    def _mode_json(self, mode: Mode, region: Row) -> Json:
         scale = roads.market(region)
         return {
             "ride_type_id": mode.id,
@@ -151,7 +148,7 @@ class Account(Service):
     @reads()
     def list_promos(
         self, include_used: Spent = False, limit: Limit = 20, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return promos that have not expired, with terms, expiry and state, newest first.
 
         The state is available, applied (redeemed), upcoming, or ineligible (a promo for first rides
@@ -173,7 +170,7 @@ class Account(Service):
         return page(shown, "promos", limit, cursor)
 
     @writes(example={"offer_id": seeded("lyo", "comfort")}, idempotent=True)
-    def redeem_promo(self, offer_id: PromoId) -> dict[str, Any]:
+    def redeem_promo(self, offer_id: PromoId) -> Json:
         """Redeem a promo for the next ride that meets its terms.
 
         A promo that was redeemed earlier but not used becomes available again.

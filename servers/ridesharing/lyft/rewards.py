@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from datetime import date, timedelta
-from typing import Annotated, Any
+from typing import Annotated
 from zoneinfo import ZoneInfo
 
 from pydantic import Field
 
 from servers.kit.service import Service, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, dollars, page, parse_time
 from servers.kit.zones import local, local_day
 from servers.ridesharing import _roads as roads
@@ -48,7 +49,7 @@ class Rewards(Service):
 
     # -- wait and save -----------------------------------------------------------------------------
     @reads(example={"pickup": "Home", "dropoff": "Powell's Books, Portland"})
-    def get_wait_and_save_estimate(self, pickup: Address, dropoff: Address) -> dict[str, Any]:
+    def get_wait_and_save_estimate(self, pickup: Address, dropoff: Address) -> Json:
         """Compare a standard ride now with Wait and Save: both fares, the savings and both waits.
 
         Fares are in dollars and waits in minutes.
@@ -78,7 +79,7 @@ class Rewards(Service):
         dropoff: Address,
         payment_method_id: PaymentId | None = None,
         offer_id: PromoId | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Request a Wait and Save ride between two addresses.
 
         Returns ride_id, fare (in dollars, after any promo), wait_time_minutes, status, offer_id and
@@ -104,7 +105,7 @@ class Rewards(Service):
 
     # -- giving ------------------------------------------------------------------------------------
     @writes(example={"enabled": False}, idempotent=True)
-    def toggle_round_up(self, enabled: RoundUp) -> dict[str, Any]:
+    def toggle_round_up(self, enabled: RoundUp) -> Json:
         """Turn round-up donations on or off for rides that end from now on."""
         if rounds_up(self) != enabled:
             switch = {"id": self.new_id("lyu"), "enabled": enabled, "at": self.time}
@@ -112,9 +113,7 @@ class Rewards(Service):
         return {"round_up_enabled": enabled, "status": "updated"}
 
     @reads(example={"limit": 5})
-    def get_donation_history(
-        self, limit: Limit = 20, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    def get_donation_history(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return what round-up has donated: total_donated (dollars), ride_count and donations.
 
         Donations are listed newest first.
@@ -136,7 +135,7 @@ class Rewards(Service):
         }
 
     # -- earning -----------------------------------------------------------------------------------
-    def _completed(self) -> list[dict[str, Any]]:
+    def _completed(self) -> list[Row]:
         return self.db.rows(
             "lyft_rides", "cancelled_at IS NULL AND ends_at<=?", self.time, order="ends_at, rowid"
         )
@@ -144,7 +143,7 @@ class Rewards(Service):
     def _home(self) -> ZoneInfo:
         return ZoneInfo(rules.profile(self, WORDS)["timezone"])
 
-    def _counts(self, challenge: dict[str, Any], ride: dict[str, Any]) -> bool:
+    def _counts(self, challenge: Row, ride: Row) -> bool:
         """Return whether a completed ride counts towards a challenge."""
         if not challenge["starts_at"] <= ride["ends_at"] < challenge["ends_at"]:
             return False
@@ -155,9 +154,7 @@ class Rewards(Service):
             return began.weekday() >= 5
         return challenge["mode_id"] in (None, ride["mode_id"])
 
-    def _challenge_json(
-        self, row: dict[str, Any], completed: list[dict[str, Any]]
-    ) -> dict[str, Any]:
+    def _challenge_json(self, row: Row, completed: list[Row]) -> Json:
         rides = [ride for ride in completed if self._counts(row, ride)]
         target = row["target"]
         reached = len(rides) >= target
@@ -178,9 +175,7 @@ class Rewards(Service):
         }
 
     @reads(example={"limit": 5})
-    def get_ride_challenges(
-        self, limit: Limit = 20, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    def get_ride_challenges(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return challenges, the one that ends last first.
 
         Each has description, target, progress (the number of rides that count), reward in dollars
@@ -193,7 +188,7 @@ class Rewards(Service):
         return page(challenges, "challenges", limit, cursor)
 
     @reads()
-    def get_ride_streak(self) -> dict[str, Any]:
+    def get_ride_streak(self) -> Json:
         """Return the streak of consecutive weeks with at least two rides, and what it has earned.
 
         Weeks run from Monday to Sunday in the rider's home time zone; current_streak and

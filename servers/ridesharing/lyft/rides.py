@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from servers.kit.control import seeded
 from servers.kit.geo import Latitude, Longitude
 from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Dollars, Limit, Timestamp, dollars, iso, page, parse_time
 from servers.ridesharing import _roads as roads
 from servers.ridesharing import _rules as rules
@@ -75,7 +76,7 @@ class Rides(Service):
         pickup_lng: Longitude,
         dropoff_lat: Latitude,
         dropoff_lng: Longitude,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return the fare, the prime time and the ETAs of every ride type.
 
         Fares are in dollars, after the redeemed promo. Passing an estimate's cost_token when
@@ -137,7 +138,7 @@ class Rides(Service):
         priority_pickup: Priority = False,
         payment_method_id: PaymentId | None = None,
         cost_token: Token | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Book a ride for now and return it; its status is pending at first.
 
         fare_total is what the ride will cost. Booking is refused while another ride is under way.
@@ -162,7 +163,7 @@ class Rides(Service):
         return ride_json(self, row)
 
     @writes(example={"ride_id": "${ride.ride_id}"}, setup=(BOOKED,), destructive=True)
-    def cancel_trip(self, ride_id: TripId) -> dict[str, Any]:
+    def cancel_trip(self, ride_id: TripId) -> Json:
         """Cancel a ride that has not begun.
 
         It costs 5 dollars once a driver has been on the way for more than two minutes, unless that
@@ -177,7 +178,7 @@ class Rides(Service):
         return {"ride_id": ride_id, "status": "canceled", "cancel_fee": dollars(fee)}
 
     @reads(example={"ride_id": seeded("lyr", "recent")})
-    def get_trip(self, ride_id: TripId) -> dict[str, Any]:
+    def get_trip(self, ride_id: TripId) -> Json:
         """Return a ride with its current status, ETAs, driver and all charges.
 
         Charges are fare, promo, cancel_fee, tip, adjustments and donation.
@@ -187,7 +188,7 @@ class Rides(Service):
     @reads(example={"status": "dropped_off", "limit": 5})
     def list_trip_history(
         self, status: TripStatus | None = None, limit: Limit = 20, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return rides, the most recently requested first, including scheduled ones."""
         rows = self.db.rows("lyft_rides", order="requested_at DESC, rowid DESC")
         if status is not None:
@@ -195,7 +196,7 @@ class Rides(Service):
         return page(rows, "rides", limit, cursor, lambda row: ride_json(self, row))
 
     @reads(example={"ride_id": seeded("lyr", "recent")})
-    def get_driver_details(self, ride_id: TripId) -> dict[str, Any]:
+    def get_driver_details(self, ride_id: TripId) -> Json:
         """Return the driver of a ride: name, rating, vehicle, license plate and availability.
 
         availability is driving_you, free or off_duty.
@@ -209,7 +210,7 @@ class Rides(Service):
             self.fail("NO_DRIVER_YET", message, hint, ride_id=ride_id)
         return shown | {"ride_id": ride_id, "availability": self._availability(driver)}
 
-    def _availability(self, driver: dict[str, Any]) -> str:
+    def _availability(self, driver: Row) -> str:
         for ride in trips.underway(self, WORDS):
             if ride["driver_id"] == driver["id"] and trips.has_driver(ride, self.time):
                 return "driving_you"
@@ -217,7 +218,7 @@ class Rides(Service):
 
     # -- after the ride ----------------------------------------------------------------------------
     @writes(example={"ride_id": seeded("lyr", "recent"), "rating": 4}, idempotent=True)
-    def rate_trip(self, ride_id: TripId, rating: Stars) -> dict[str, Any]:
+    def rate_trip(self, ride_id: TripId, rating: Stars) -> Json:
         """Rate a completed ride from 1 to 5 stars, within 30 days of it.
 
         After a rating of three or fewer you are not matched with that driver again.
@@ -231,7 +232,7 @@ class Rides(Service):
         return {"ride_id": ride_id, "rating": rating, "status": "rated"}
 
     @writes(example={"ride_id": seeded("lyr", "recent"), "amount": 3.5})
-    def add_gratuity(self, ride_id: TripId, amount: Dollars) -> dict[str, Any]:
+    def add_gratuity(self, ride_id: TripId, amount: Dollars) -> Json:
         """Set the tip of a completed ride, within 30 days of it.
 
         The tip can be raised later but not lowered, and is at most 200 dollars.
@@ -246,7 +247,7 @@ class Rides(Service):
         return {"ride_id": ride_id, "tip_amount": dollars(amount), "total_with_tip": total}
 
     # -- scheduled rides ---------------------------------------------------------------------------
-    def _scheduled(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _scheduled(self, row: Row) -> Json:
         standings = {"scheduled": "upcoming", "done": "finished", "cancelled": "canceled"}
         standing = standings.get(trips.phase(row, self.time), "on_the_way")
         start, end = trips.spots(row)
@@ -272,7 +273,7 @@ class Rides(Service):
         ride_type: RideMode,
         scheduled_time: PickupTime,
         payment_method_id: PaymentId | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Schedule a ride at a fare without prime time, and return it.
 
         Its driver is assigned 15 minutes before the pickup.
@@ -296,7 +297,7 @@ class Rides(Service):
     @reads(example={"status": "upcoming"})
     def list_scheduled_rides(
         self, status: Standing | None = None, limit: Limit = 20, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return scheduled rides in order of pickup time, including past ones.
 
         Filter by the status upcoming to see only those still to come.
@@ -311,7 +312,7 @@ class Rides(Service):
         setup=(MORNING,),
         destructive=True,
     )
-    def cancel_scheduled_ride(self, scheduled_ride_id: ScheduledId) -> dict[str, Any]:
+    def cancel_scheduled_ride(self, scheduled_ride_id: ScheduledId) -> Json:
         """Cancel a scheduled ride.
 
         It is free until a driver is assigned, 15 minutes before the pickup.

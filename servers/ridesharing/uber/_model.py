@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from servers.kit.noise import share
 from servers.kit.service import Service
 from servers.kit.store import Table
+from servers.kit.types import Json, Row
 from servers.kit.values import dollars, iso, parse_time
 from servers.ridesharing import _roads as roads
 from servers.ridesharing import _rules as rules
@@ -105,7 +106,7 @@ _STATUS = {
 }
 
 
-def status(row: dict[str, Any], now: str) -> str:
+def status(row: Row, now: str) -> str:
     """Return a ride's status in Uber's terms."""
     phase = trips.phase(row, now)
     if phase != "cancelled":
@@ -115,24 +116,24 @@ def status(row: dict[str, Any], now: str) -> str:
     return "driver_canceled" if row["cancelled_by"] == "driver" else "rider_canceled"
 
 
-def points(row: dict[str, Any]) -> list[Spot]:
+def points(row: Row) -> list[Spot]:
     """Return pickup, stops and dropoff."""
     start, end = trips.spots(row)
     return [start, *(Spot(*stop) for stop in row["stops"]), end]
 
 
-def way(svc: Service, row: dict[str, Any]) -> roads.Route:
+def way(svc: Service, row: Row) -> roads.Route:
     """Return the route that a ride's price was based on."""
     city = svc.db.get("ridesharing_cities", row["city_id"]) or {}
     return roads.route(city, points(row), parse_time(row["priced_at"]))
 
 
-def spot_json(spot: Spot) -> dict[str, Any]:
+def spot_json(spot: Spot) -> Json:
     """Return a point as the agent sees it."""
     return {"address": spot.address, "lat": spot.lat, "lng": spot.lng}
 
 
-def reached(svc: Service, row: dict[str, Any]) -> int:
+def reached(svc: Service, row: Row) -> int:
     """Return how many stops a ride has passed."""
     if svc.time < row["starts_at"]:
         return 0
@@ -141,7 +142,7 @@ def reached(svc: Service, row: dict[str, Any]) -> int:
     return len([minutes for minutes in stops if minutes * trips.MINUTE <= driven])
 
 
-def stops_json(svc: Service, row: dict[str, Any]) -> list[dict[str, Any]]:
+def stops_json(svc: Service, row: Row) -> list[Json]:
     """Return a ride's stops, each with its index and whether the ride has passed it."""
     behind = reached(svc, row)
     return [
@@ -150,7 +151,7 @@ def stops_json(svc: Service, row: dict[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def driver_json(svc: Service, row: dict[str, Any]) -> dict[str, Any] | None:
+def driver_json(svc: Service, row: Row) -> Json | None:
     """Return a ride's driver, or None while there is none."""
     driver = svc.db.get("uber_drivers", row["driver_id"])
     if driver is None or not trips.has_driver(row, svc.time):
@@ -159,14 +160,14 @@ def driver_json(svc: Service, row: dict[str, Any]) -> dict[str, Any] | None:
     return {"name": driver["name"], "rating": driver["rating"], "vehicle": car}
 
 
-def minutes_to(svc: Service, row: dict[str, Any]) -> int | None:
+def minutes_to(svc: Service, row: Row) -> int | None:
     """Return the minutes to the pickup, or None once it is past."""
     if row["cancelled_at"] or svc.time >= row["starts_at"]:
         return None
     return trips.minutes_to(svc, row)
 
 
-def ride_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+def ride_json(svc: Service, row: Row) -> Json:
     """Return a ride as the agent sees it, with money in dollars."""
     start, end = trips.spots(row)
     route = way(svc, row)
@@ -200,7 +201,7 @@ def ride_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def receipt_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+def receipt_json(svc: Service, row: Row) -> Json:
     """Return the receipt of a ride as the agent sees it, in dollars."""
     receipt = trips.charged(svc, WORDS, row)
     corrections = trips.adjustments(svc, WORDS, row["id"])
@@ -218,7 +219,7 @@ def receipt_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
 
 
 # -- fare splits -----------------------------------------------------------------------------------
-def answer(invitation: dict[str, Any], now: int) -> str:
+def answer(invitation: Row, now: int) -> str:
     """Return a contact's answer to an invitation.
 
     It is invited (no answer yet), accepted, declined, or lapsed after a day without an answer.
@@ -233,7 +234,7 @@ def answer(invitation: dict[str, Any], now: int) -> str:
     return "declined" if fate > 0.85 else "accepted"
 
 
-def split_json(svc: Service, row: dict[str, Any]) -> dict[str, Any] | None:
+def split_json(svc: Service, row: Row) -> Json | None:
     """Return how a fare is shared, or None without a split.
 
     The rider pays the odd cents and the shares that others have not accepted; the tip is not

@@ -9,6 +9,7 @@ from pydantic import Field
 from servers.kit.control import seeded
 from servers.kit.geo import Latitude, Longitude
 from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, dollars, page
 from servers.ridesharing import _roads as roads
 from servers.ridesharing import _rules as rules
@@ -35,11 +36,11 @@ NEW_PLACE = {
 class Account(Service):
     """The rider, places and ways to pay."""
 
-    def _saved_json(self) -> list[dict[str, Any]]:
+    def _saved_json(self) -> list[Json]:
         return [_place_json(row) for row in rules.saved(self, WORDS)]
 
     @reads()
-    def get_user_profile(self) -> dict[str, Any]:
+    def get_user_profile(self) -> Json:
         """Return who is signed in.
 
         Returns name, email, phone, saved_places, payment_method (the default one) and promo (the
@@ -59,7 +60,7 @@ class Account(Service):
     @writes(example=NEW_PLACE)
     def add_saved_place(
         self, label: PlaceLabel, address: FullAddress, lat: Latitude, lng: Longitude
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Save a place under a label that is not yet taken.
 
         The label can then be used wherever an address is expected.
@@ -80,7 +81,7 @@ class Account(Service):
         setup=(Setup("add_saved_place", NEW_PLACE),),
         destructive=True,
     )
-    def remove_saved_place(self, label: PlaceLabel) -> dict[str, Any]:
+    def remove_saved_place(self, label: PlaceLabel) -> Json:
         """Remove a saved place by its label; upper and lower case do not matter."""
         known = rules.saved(self, WORDS)
         row = next((r for r in known if r["label"].casefold() == label.casefold()), None)
@@ -95,7 +96,7 @@ class Account(Service):
     @reads(example={"query": "airport", "limit": 5})
     def find_place(
         self, query: Query = "", limit: Limit = 20, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Turn a name or address into coordinates: return known places that match all words.
 
         Each has place_id, name, kind, address, lat and lng; the best match comes first. Places with
@@ -104,7 +105,7 @@ class Account(Service):
         return page(roads.places(self, query), "places", limit, cursor, roads.place_json)
 
     @reads()
-    def list_payment_methods(self) -> dict[str, Any]:
+    def list_payment_methods(self) -> Json:
         """Return payment methods, the default one first.
 
         Each has payment_method_id, type, name, last4, expires (YYYY-MM), expired and is_default.
@@ -112,9 +113,7 @@ class Account(Service):
         return {"payment_methods": [rules.card_json(self, c) for c in rules.wallet(self, WORDS)]}
 
     @reads(example={"lat": 45.5231, "lng": -122.6765})
-    def list_ride_types(
-        self, lat: Latitude | None = None, lng: Longitude | None = None
-    ) -> dict[str, Any]:
+    def list_ride_types(self, lat: Latitude | None = None, lng: Longitude | None = None) -> Json:
         """Return the ride types at a point, or in the home city.
 
         Each has base_fare (dollars), capacity and whether a driver is nearby now.
@@ -137,7 +136,7 @@ class Account(Service):
         ]
         return {"city": f"{city['name']}, {city['state']}", "ride_types": shown}
 
-    def _offer_json(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _offer_json(self, row: Row) -> Json:
         ride = rules.used_by(self, WORDS, row["id"])
         return {
             "offer_id": row["id"],
@@ -153,7 +152,7 @@ class Account(Service):
     @reads(example={})
     def list_offers(
         self, include_used: Used = False, limit: Limit = 20, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return offers with terms and status, the soonest to expire first.
 
         The status is available, applied, upcoming, or ineligible (an offer for first rides that you
@@ -166,7 +165,7 @@ class Account(Service):
         return page(offers, "offers", limit, cursor)
 
     @writes(example={"offer_id": seeded("ubo", "green")}, idempotent=True)
-    def apply_offer(self, offer_id: OfferId) -> dict[str, Any]:
+    def apply_offer(self, offer_id: OfferId) -> Json:
         """Apply an offer to the next ride that meets its terms.
 
         Offers do not combine: it replaces the one applied before.
@@ -183,5 +182,5 @@ class Account(Service):
         }
 
 
-def _place_json(row: dict[str, Any]) -> dict[str, Any]:
+def _place_json(row: Row) -> dict[str, Any]:
     return {k: row[k] for k in ("label", "address", "lat", "lng")}

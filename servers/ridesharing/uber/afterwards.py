@@ -8,6 +8,7 @@ from pydantic import Field
 
 from servers.kit.control import seeded
 from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Dollars, Limit, dollars, iso, page, parse_time
 from servers.ridesharing import _roads as roads
 from servers.ridesharing import _rules as rules
@@ -63,7 +64,7 @@ class Afterwards(Service):
     """Stops, splits, ratings and tips."""
 
     # -- stops -------------------------------------------------------------------------------------
-    def _reroute(self, row: dict[str, Any], stops: list[Any]) -> dict[str, Any]:
+    def _reroute(self, row: Row, stops: list[Any]) -> Json:
         """Change the stops of a ride that is not over; return its stops and new fare.
 
         The fare and the arrival are those of the new route, with the demand at the time of the
@@ -113,9 +114,7 @@ class Afterwards(Service):
     @writes(
         example={"ride_id": "${ride.ride_id}", "address": "Powell's Books, Portland"}, setup=(NOW,)
     )
-    def add_stop(
-        self, ride_id: RideId, address: Address, position: Place | None = None
-    ) -> dict[str, Any]:
+    def add_stop(self, ride_id: RideId, address: Address, position: Place | None = None) -> Json:
         """Add a stop to a ride that is not over, and return its stops and new fare_total.
 
         A ride has at most 3 stops. The fare changes with the route.
@@ -146,7 +145,7 @@ class Afterwards(Service):
         ),
         destructive=True,
     )
-    def remove_stop(self, ride_id: RideId, stop_index: StopIndex) -> dict[str, Any]:
+    def remove_stop(self, ride_id: RideId, stop_index: StopIndex) -> Json:
         """Remove a stop that has not been reached; return the remaining stops and new fare_total.
 
         The fare changes with the route.
@@ -165,7 +164,7 @@ class Afterwards(Service):
         return self._reroute(row, stops) | {"status": "stop_removed"}
 
     @reads(example={"ride_id": seeded("ubr", "disputed")})
-    def get_ride_stops(self, ride_id: RideId) -> dict[str, Any]:
+    def get_ride_stops(self, ride_id: RideId) -> Json:
         """Return a ride's pickup, its stops and its dropoff.
 
         Each stop has its index and whether it has been reached.
@@ -181,7 +180,7 @@ class Afterwards(Service):
 
     # -- sharing the fare --------------------------------------------------------------------------
     @reads()
-    def list_contacts(self, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_contacts(self, limit: Limit = 50, cursor: Cursor | None = None) -> Json:
         """Return the people to split a fare with, by name: contact_id, name and phone.
 
         Some names are similar.
@@ -197,7 +196,7 @@ class Afterwards(Service):
     )
     def split_fare(
         self, ride_id: RideId, contact_ids: Contacts, num_splits: Splits | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Invite contacts to share a ride's fare equally.
 
         A fare can be split once, from the moment a driver accepts until a day after the dropoff;
@@ -242,7 +241,7 @@ class Afterwards(Service):
 
     # -- rating and tip ----------------------------------------------------------------------------
     @writes(example={"ride_id": seeded("ubr", "recent"), "rating": 5}, idempotent=True)
-    def rate_ride(self, ride_id: RideId, rating: Stars) -> dict[str, Any]:
+    def rate_ride(self, ride_id: RideId, rating: Stars) -> Json:
         """Rate the driver of a completed ride, within 30 days.
 
         A new rating replaces the old one.
@@ -253,7 +252,7 @@ class Afterwards(Service):
         return {"ride_id": ride_id, "rating": rating, "status": "rated"}
 
     @writes(example={"ride_id": seeded("ubr", "recent"), "amount": 4})
-    def tip_driver(self, ride_id: RideId, amount: Dollars) -> dict[str, Any]:
+    def tip_driver(self, ride_id: RideId, amount: Dollars) -> Json:
         """Tip the driver of a completed ride, once and within 30 days.
 
         The tip is at most 100 dollars or twice the fare, whichever is more, and is charged to the
@@ -278,5 +277,5 @@ class Afterwards(Service):
         }
 
 
-def _contact_json(row: dict[str, Any]) -> dict[str, Any]:
+def _contact_json(row: Row) -> Json:
     return {"contact_id": row["id"], "name": row["name"], "phone": row["phone"]}

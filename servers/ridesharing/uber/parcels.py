@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -10,6 +10,7 @@ from servers.kit.control import seeded
 from servers.kit.fields import PersonName, Phone
 from servers.kit.noise import share
 from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, dollars, page, parse_time
 from servers.ridesharing import _roads as roads
 from servers.ridesharing import _rules as rules
@@ -58,7 +59,7 @@ SENT = Setup("request_package_delivery", PARCEL, "parcel")
 class Parcels(Service):
     """Package deliveries by courier."""
 
-    def _state(self, row: dict[str, Any]) -> str:
+    def _state(self, row: Row) -> str:
         """Return a delivery's status in Uber's terms."""
         if row["returned_at"] is not None and self.time >= row["returned_at"]:
             return "returned"
@@ -68,7 +69,7 @@ class Parcels(Service):
         soon = parse_time(row["ends_at"]) - self.now <= 5 * trips.MINUTE
         return "dropoff" if soon else "pickup_complete"
 
-    def _json(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _json(self, row: Row) -> Json:
         start, end = trips.spots(row)
         state = self._state(row)
         coming = state in ("pending", "pickup", "pickup_complete", "dropoff")
@@ -91,7 +92,7 @@ class Parcels(Service):
             "returned_at": row["returned_at"] if state == "returned" else None,
         }
 
-    def _find(self, delivery_id: str) -> dict[str, Any]:
+    def _find(self, delivery_id: str) -> Row:
         row = self.db.get("uber_deliveries", delivery_id)
         if row is None:
             message = f"There is no delivery with the ID {delivery_id!r}."
@@ -109,7 +110,7 @@ class Parcels(Service):
         recipient_phone: Phone,
         payment_method_id: PaymentId | None = None,
         idempotency_key: Key | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Send a package by courier within one city and return the delivery.
 
         It includes the fee in dollars and the PIN that the recipient gives the courier.
@@ -158,7 +159,7 @@ class Parcels(Service):
         return self._json(self.db.insert("uber_deliveries", row))
 
     @reads(example={"delivery_id": seeded("ubd", "returned")})
-    def get_delivery_status(self, delivery_id: DeliveryId) -> dict[str, Any]:
+    def get_delivery_status(self, delivery_id: DeliveryId) -> Json:
         """Return a package delivery: its current status, courier, PIN, fee and times.
 
         A returned package went back to the sender.
@@ -168,7 +169,7 @@ class Parcels(Service):
     @reads(example={"limit": 5})
     def list_deliveries(
         self, status: DeliveryStatus | None = None, limit: Limit = 20, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return the packages you sent, newest first."""
         rows = self.db.rows("uber_deliveries", order="requested_at DESC, rowid DESC")
         if status is not None:
@@ -176,7 +177,7 @@ class Parcels(Service):
         return page(rows, "deliveries", limit, cursor, self._json)
 
     @writes(example={"delivery_id": "${parcel.delivery_id}"}, setup=(SENT,), destructive=True)
-    def cancel_package_delivery(self, delivery_id: DeliveryId) -> dict[str, Any]:
+    def cancel_package_delivery(self, delivery_id: DeliveryId) -> Json:
         """Cancel a delivery whose package has not been picked up.
 
         It is free until two minutes after a courier accepts and costs 4 dollars after that.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, with_config
 from typing_extensions import TypedDict
@@ -10,6 +10,7 @@ from typing_extensions import TypedDict
 from servers.kit.control import seeded
 from servers.kit.geo import Latitude, Longitude
 from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, Timestamp, dollars, iso, page, parse_time
 from servers.ridesharing import _roads as roads
 from servers.ridesharing import _rules as rules
@@ -84,7 +85,7 @@ LATER = Setup(
 class Rides(Service):
     """Everything from an estimate to a receipt."""
 
-    def _estimate(self, ride_type: str, points: list[Spot]) -> dict[str, Any]:
+    def _estimate(self, ride_type: str, points: list[Spot]) -> Json:
         city = roads.city_at(self, points[0].lat, points[0].lng)
         mode = MODES[ride_type]
         percent = roads.busy("uber", city, self.now)
@@ -125,7 +126,7 @@ class Rides(Service):
         dropoff_lat: Latitude,
         dropoff_lng: Longitude,
         ride_type_id: RideType,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return the upfront fare of one ride type, in dollars after the applied offer.
 
         Its fare_id locks the fare for at least ten minutes.
@@ -140,7 +141,7 @@ class Rides(Service):
         pickup_lng: Longitude,
         dropoff_lat: Latitude,
         dropoff_lng: Longitude,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return estimates of every ride type for the same route.
 
         Use them to compare prices, waits and seats.
@@ -159,7 +160,7 @@ class Rides(Service):
         card: str | None,
         fare_id: str | None = None,
         scheduled: int | None = None,
-    ) -> dict[str, Any]:
+    ) -> Row:
         """Insert a ride or a reservation and return its row."""
         roads.reachable(self, points)
         city = roads.city_at(self, points[0].lat, points[0].lng)
@@ -203,7 +204,7 @@ class Rides(Service):
         }
         return self.db.insert("uber_rides", row)
 
-    def _free_to_ride(self, ride_type: str, city: dict[str, Any]) -> None:
+    def _free_to_ride(self, ride_type: str, city: Row) -> None:
         active = [r["id"] for r in trips.underway(self, WORDS)]
         if len(active) >= MAX_ACTIVE:
             message = f"You already have {MAX_ACTIVE} rides under way."
@@ -227,7 +228,7 @@ class Rides(Service):
         stops: Stops | None = None,
         payment_method_id: PaymentId | None = None,
         fare_id: FareId | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Request a ride now, or reserve one for scheduled_time, and return it.
 
         fare_total is the upfront fare in dollars. Every call requests another ride, up to three at
@@ -250,7 +251,7 @@ class Rides(Service):
         return ride_json(self, row)
 
     @writes(example={"ride_id": "${ride.ride_id}"}, setup=(NOW,), destructive=True)
-    def cancel_ride(self, ride_id: RideId) -> dict[str, Any]:
+    def cancel_ride(self, ride_id: RideId) -> Json:
         """Cancel a ride before it begins.
 
         It is free until two minutes after a driver accepts, then costs 5 to 10 dollars depending on
@@ -271,7 +272,7 @@ class Rides(Service):
         return {"ride_id": ride_id, "status": "rider_canceled", "cancellation_fee": dollars(owed)}
 
     @reads(example={"ride_id": seeded("ubr", "disputed")})
-    def get_ride(self, ride_id: RideId) -> dict[str, Any]:
+    def get_ride(self, ride_id: RideId) -> Json:
         """Return one ride: its current status, places, driver, times, fare_total and receipt.
 
         fare_total is the agreed fare; the receipt includes the tip and later adjustments.
@@ -281,7 +282,7 @@ class Rides(Service):
     @reads(example={"status": "completed", "limit": 5})
     def list_rides(
         self, status: RideStatus | None = None, limit: Limit = 20, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return rides by pickup time, latest first, including upcoming reservations."""
         rows = self.db.rows(
             "uber_rides", order="coalesce(scheduled_for, requested_at) DESC, rowid DESC"
@@ -291,7 +292,7 @@ class Rides(Service):
         return page(rows, "rides", limit, cursor, lambda row: ride_json(self, row))
 
     @reads(example={"ride_id": seeded("ubr", "disputed")})
-    def get_driver_info(self, ride_id: RideId) -> dict[str, Any]:
+    def get_driver_info(self, ride_id: RideId) -> Json:
         """Return the driver of a ride: name, rating, vehicle with license plate, and availability.
 
         availability is on_trip (driving you), online or offline.
@@ -310,14 +311,14 @@ class Rides(Service):
             "availability": self._availability(driver),
         }
 
-    def _availability(self, driver: dict[str, Any]) -> str:
+    def _availability(self, driver: Row) -> str:
         for ride in trips.underway(self, WORDS):
             if ride["driver_id"] == driver["id"] and trips.has_driver(ride, self.time):
                 return "on_trip"
         return "online" if trips.on_shift(driver, self.now) else "offline"
 
     # -- reservations ------------------------------------------------------------------------------
-    def _reservation_json(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _reservation_json(self, row: Row) -> Json:
         start, end = trips.spots(row)
         states = {"scheduled": "scheduled", "done": "completed", "cancelled": "canceled"}
         state = states.get(trips.phase(row, self.time), "dispatched")
@@ -344,7 +345,7 @@ class Rides(Service):
         ride_type: RideType,
         scheduled_time: Pickup,
         payment_method_id: PaymentId | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Reserve a ride for later at a fixed fare without surge, including a fee of 3.50 dollars.
 
         A driver is sent 15 minutes before the pickup. The ride_id works with the other tools right
@@ -361,7 +362,7 @@ class Rides(Service):
         status: ReservationStatus | None = None,
         limit: Limit = 20,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return reservations by pickup time, earliest first, including past ones."""
         order = "scheduled_for, rowid"
         rows = self.db.rows("uber_rides", "reservation_id IS NOT NULL", order=order)
@@ -372,7 +373,7 @@ class Rides(Service):
     @writes(
         example={"reservation_id": "${reserved.reservation_id}"}, setup=(LATER,), destructive=True
     )
-    def cancel_reservation(self, reservation_id: ReservationId) -> dict[str, Any]:
+    def cancel_reservation(self, reservation_id: ReservationId) -> Json:
         """Cancel a reservation; it is free until an hour before the pickup.
 
         After that it costs the cancellation fee of the ride type, unless the driver is late.

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from servers.kit.service import Service
 from servers.kit.store import Table
+from servers.kit.types import Json, Row
 from servers.shopping import _catalogue as catalogue
 from servers.shopping import _coupons as coupons
 from servers.shopping import _orders as orders
@@ -129,7 +130,7 @@ def prime(svc: Service) -> bool:
 
 
 # -- offers ----------------------------------------------------------------------------------------
-def offers(svc: Service, product_id: str | None = None) -> dict[str, list[dict[str, Any]]]:
+def offers(svc: Service, product_id: str | None = None) -> dict[str, list[Json]]:
     """Return the offers of one product or of all, by product, cheapest landed price first.
 
     Each adds `now`, its price, `left`, its stock, and `trusted`, whether the seller is well rated.
@@ -159,12 +160,12 @@ def _sold(svc: Service) -> dict[tuple[str, str], int]:
     return {(product, seller): units for product, seller, units in rows}
 
 
-def landed_price(offer: dict[str, Any]) -> int:
+def landed_price(offer: Row) -> int:
     """Return the price of one unit now with the seller's shipping."""
     return offer["now"] + offer["shipping"]
 
 
-def buy_box(listed: list[dict[str, Any]]) -> dict[str, Any] | None:
+def buy_box(listed: list[Row]) -> dict[str, Any] | None:
     """Return the offer of the buy box, or None.
 
     It is the cheapest new one in stock of a well-rated seller, unless Amazon ships one that costs
@@ -180,7 +181,7 @@ def buy_box(listed: list[dict[str, Any]]) -> dict[str, Any] | None:
     return in_stock[0]
 
 
-def _trusted_new(offer: dict[str, Any]) -> bool:
+def _trusted_new(offer: Row) -> bool:
     return offer["condition"] == "new" and offer["trusted"]
 
 
@@ -218,12 +219,12 @@ def find_offer(svc: Service, product_id: str, seller_id: str | None) -> dict[str
     return offer
 
 
-def offer_of(listed: list[dict[str, Any]], seller_id: str) -> dict[str, Any] | None:
+def offer_of(listed: list[Row], seller_id: str) -> dict[str, Any] | None:
     """Return a seller's offer among those of one product."""
     return next((offer for offer in listed if offer["seller_id"] == seller_id), None)
 
 
-def variants(svc: Service, product_id: str) -> list[dict[str, Any]]:
+def variants(svc: Service, product_id: str) -> list[Row]:
     """Return the colours and sizes of a product, each with `left`, its stock."""
     rows = svc.db.rows("amazon_variants", "product_id=?", product_id, order="rowid")
     for row in rows:
@@ -262,21 +263,21 @@ def find_variant(svc: Service, product_id: str, variant_id: str | None) -> dict[
     return chosen
 
 
-def unit_price(offer: dict[str, Any], variant: dict[str, Any] | None) -> int:
+def unit_price(offer: Row, variant: Row | None) -> int:
     """Return the price of one unit now."""
     return offer["now"] + (variant["extra"] if variant else 0)
 
 
-def units_left(offer: dict[str, Any], variant: dict[str, Any] | None) -> int:
+def units_left(offer: Row, variant: Row | None) -> int:
     """Return how many units of a variant a seller has left."""
     return min(offer["left"], variant["left"]) if variant else offer["left"]
 
 
 def check_stock(
     svc: Service,
-    row: dict[str, Any],
-    offer: dict[str, Any],
-    variant: dict[str, Any] | None,
+    row: Row,
+    offer: Row,
+    variant: Row | None,
     quantity: int,
 ) -> None:
     """Refuse more units than are left or than one order may hold."""
@@ -301,7 +302,7 @@ def check_stock(
         )
 
 
-def check_together(svc: Service, cart: list[dict[str, Any]]) -> None:
+def check_together(svc: Service, cart: list[Row]) -> None:
     """Refuse lines that are fine one by one, but not together.
 
     Lines of the same product may together ask for more than the seller has, or than one order may
@@ -323,7 +324,7 @@ def check_together(svc: Service, cart: list[dict[str, Any]]) -> None:
 
 
 # -- the cart --------------------------------------------------------------------------------------
-def lines(svc: Service) -> list[dict[str, Any]]:
+def lines(svc: Service) -> list[Row]:
     """Return the cart's lines with everything that pricing and coupon codes need.
 
     To its columns each line adds its product's `row`, its `offer`, its `variant`, its `unit` and
@@ -350,7 +351,7 @@ def lines(svc: Service) -> list[dict[str, Any]]:
     return cart
 
 
-def _withdrawn(line: dict[str, Any]) -> dict[str, Any]:
+def _withdrawn(line: Row) -> Json:
     """Return a stand-in for the offer of a seller that no longer makes it."""
     return {
         "condition": "new",
@@ -362,17 +363,17 @@ def _withdrawn(line: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def checkout(svc: Service) -> dict[str, Any]:
+def checkout(svc: Service) -> Row:
     """Return the coupon code and the shipping option of the next order."""
     return svc.db.rows("amazon_checkout")[0]
 
 
-def seller_shipping(cart: list[dict[str, Any]]) -> int:
+def seller_shipping(cart: list[Row]) -> int:
     """Return what the sellers that ship for themselves charge for shipping a cart."""
     return sum(line["offer"]["shipping"] * line["quantity"] for line in cart)
 
 
-def shipping_cost(svc: Service, option: str, cart: list[dict[str, Any]]) -> int:
+def shipping_cost(svc: Service, option: str, cart: list[Row]) -> int:
     """Return what shipping a cart costs: Amazon's own part and that of other sellers."""
     own = sum(line["net"] for line in cart if line["offer"]["prime"])
     cost = OPTIONS[option][0] if own else 0
@@ -381,7 +382,7 @@ def shipping_cost(svc: Service, option: str, cart: list[dict[str, Any]]) -> int:
     return cost + seller_shipping(cart)
 
 
-def days(option: str, cart: list[dict[str, Any]]) -> tuple[int, int]:
+def days(option: str, cart: list[Row]) -> tuple[int, int]:
     """Return the (fewest, most) days until a cart arrives: those of the slowest seller."""
     by_amazon = OPTIONS[option][1]
     spans = [by_amazon if line["offer"]["prime"] else line["offer"]["days"] for line in cart]
@@ -389,12 +390,12 @@ def days(option: str, cart: list[dict[str, Any]]) -> tuple[int, int]:
     return max(fewest for fewest, _ in spans), max(most for _, most in spans)
 
 
-def code_state(svc: Service, cart: list[dict[str, Any]]) -> coupons.Applied:
+def code_state(svc: Service, cart: list[Row]) -> coupons.Applied:
     """Return what the applied coupon does for the cart."""
     return coupons.applied(svc, SHOP, checkout(svc)["code"], cart)
 
 
-def cart_json(svc: Service) -> dict[str, Any]:
+def cart_json(svc: Service) -> Json:
     """Return the cart as JSON, at current prices."""
     cart = lines(svc)
     code, refusal, shares = code_state(svc, cart)
@@ -422,7 +423,7 @@ def cart_json(svc: Service) -> dict[str, Any]:
     }
 
 
-def line_json(svc: Service, line: dict[str, Any]) -> dict[str, Any]:
+def line_json(svc: Service, line: Row) -> Json:
     """Return a line of the cart as JSON."""
     seller = svc.db.get("amazon_sellers", line["seller_id"]) or {}
     variant = line["variant"]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
 from servers.kit.fields import CardNumber, City, Cvv, Expiry, PersonName, State, Street, Zip
 from servers.kit.service import Service, reads, writes
+from servers.kit.types import Json
 from servers.kit.values import Cursor, Limit, page
 from servers.shopping import _rules as rules
 from servers.shopping._rules import MakeDefault
@@ -32,7 +33,7 @@ class Account(Service):
     """Who the customer is, and their addresses and cards."""
 
     @reads()
-    def get_account(self) -> dict[str, Any]:
+    def get_account(self) -> Json:
         """Return the signed-in account and its Prime membership.
 
         Shows user_id, name, email, phone, prime_member, and prime_until, the end of the membership.
@@ -48,7 +49,7 @@ class Account(Service):
         }
 
     @reads()
-    def list_addresses(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_addresses(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return the saved delivery addresses, oldest first; is_default marks the default one."""
         return page(rules.addresses(self, SHOP), "addresses", limit, cursor)
 
@@ -70,7 +71,7 @@ class Account(Service):
         zip_code: Zip,
         country: Country = "US",
         is_default: MakeDefault = False,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Save a delivery address and return it with its address_id.
 
         An address that is already saved is refused.
@@ -86,9 +87,7 @@ class Account(Service):
         return rules.add_address(self, SHOP, address, is_default)
 
     @reads()
-    def list_payment_methods(
-        self, limit: Limit = 20, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    def list_payment_methods(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return the saved payment methods, oldest first; is_default marks the default one.
 
         Each has its payment_method_id, type, brand, last four digits and expiry.
@@ -105,7 +104,7 @@ class Account(Service):
     )
     def add_payment_method(
         self, card_number: CardNumber, expiration_date: Expiry, cvv: Cvv, billing_address: Billing
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Save a credit or debit card and return it with its payment_method_id.
 
         The card number itself is not stored.

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from servers.kit.control import seeded
 from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, page
 from servers.kit.zones import local
 from servers.shopping import _catalogue as catalogue
@@ -37,7 +38,7 @@ class Cart(Service):
     """The next order."""
 
     @reads()
-    def get_cart(self) -> dict[str, Any]:
+    def get_cart(self) -> Json:
         """Return the cart at current prices, in cents.
 
         Shows its items and whether they are in stock, the coupon and any reason why it does not
@@ -61,7 +62,7 @@ class Cart(Service):
         seller_id: SellerId | None = None,
         gift_wrap: GiftWrap | None = None,
         gift_message: GiftMessage | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Add units of a product to the cart and return the cart.
 
         If the cart already has this product in this variant from this seller, its quantity goes up.
@@ -110,7 +111,7 @@ class Cart(Service):
         gift_message: GiftMessage | None = None,
         variant_id: VariantId | None = None,
         seller_id: SellerId | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Change the quantity or gift options of a cart item and return the cart.
 
         Pass variant_id and seller_id if the product is in the cart more than once.
@@ -139,7 +140,7 @@ class Cart(Service):
         product_id: ProductId,
         variant_id: VariantId | None = None,
         seller_id: SellerId | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Remove an item from the cart and return the cart.
 
         Pass variant_id and seller_id if the product is in the cart more than once.
@@ -148,19 +149,19 @@ class Cart(Service):
         return model.cart_json(self)
 
     @reads()
-    def list_coupons(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_coupons(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return the coupons that anyone can use, the first to expire first; amounts in cents.
 
         Codes sent only to you are not listed.
         """
 
-        def show(row: dict[str, Any]) -> dict[str, Any]:
+        def show(row: Row) -> Json:
             return {"coupon_code": row["code"]} | coupons.coupon_json(self, SHOP, row)
 
         return page(coupons.public(self, SHOP), "coupons", limit, cursor, show)
 
     @writes(example={"coupon_code": "KITCHEN10"}, setup=(ADDED,), idempotent=True)
-    def apply_coupon(self, coupon_code: Code) -> dict[str, Any]:
+    def apply_coupon(self, coupon_code: Code) -> Json:
         """Apply a coupon to the next order and return the discount on the current cart, in cents.
 
         It replaces any coupon applied before. Each coupon works for one order.
@@ -181,14 +182,14 @@ class Cart(Service):
         setup=(ADDED, Setup("apply_coupon", {"coupon_code": "KITCHEN10"})),
         idempotent=True,
     )
-    def remove_coupon(self) -> dict[str, Any]:
+    def remove_coupon(self) -> Json:
         """Remove the coupon from the cart and return the cart."""
         if model.checkout(self)["code"] is not None:
             self.db.update("amazon_checkout", model.checkout(self)["id"], code=None)
         return model.cart_json(self)
 
     @reads()
-    def list_shipping_options(self) -> dict[str, Any]:
+    def list_shipping_options(self) -> Json:
         """Return the shipping options with their cost for the current cart, in cents.
 
         Each has the fewest and most days until arrival and, if it is not available, the reason.
@@ -208,7 +209,7 @@ class Cart(Service):
         return {"shipping_options": shown, "selected": model.checkout(self)["shipping_option"]}
 
     @writes(example={"shipping_option": "expedited"}, idempotent=True)
-    def select_shipping_option(self, shipping_option: Shipping) -> dict[str, Any]:
+    def select_shipping_option(self, shipping_option: Shipping) -> Json:
         """Choose the shipping option of the next order and return its cost, in cents.
 
         Also returns the fewest and most days until the current cart would arrive.
@@ -226,7 +227,7 @@ class Cart(Service):
             "eta_days": list(model.days(shipping_option, cart)),
         }
 
-    def require_option(self, option: str, cart: list[dict[str, Any]]) -> None:
+    def require_option(self, option: str, cart: list[Row]) -> None:
         """Refuse a shipping option that the account or the cart does not allow."""
         refusal = self._refusal(option, cart)
         if refusal == "PRIME_REQUIRED":
@@ -245,7 +246,7 @@ class Cart(Service):
             )
             self.fail(refusal, message, hint, shipping_option=option, not_prime_eligible=slow)
 
-    def _refusal(self, option: str, cart: list[dict[str, Any]]) -> str | None:
+    def _refusal(self, option: str, cart: list[Row]) -> str | None:
         """Return the error code of why a shipping option is not available, or None."""
         if option.startswith("prime_") and not model.prime(self):
             return "PRIME_REQUIRED"
@@ -256,7 +257,7 @@ class Cart(Service):
             return "TOO_LATE_TODAY"
         return None
 
-    def _check_wrap(self, offer: dict[str, Any], wrap: bool | None) -> None:
+    def _check_wrap(self, offer: Row, wrap: bool | None) -> None:
         if wrap and not offer["prime"]:
             message = "This seller ships its own orders and does not offer gift wrap."
             self.fail(
@@ -265,9 +266,7 @@ class Cart(Service):
                 "Leave out gift_wrap, or choose an offer that is prime_eligible.",
             )
 
-    def _same(
-        self, product_id: str, variant_id: str | None, seller_id: str | None
-    ) -> list[dict[str, Any]]:
+    def _same(self, product_id: str, variant_id: str | None, seller_id: str | None) -> list[Row]:
         where = "product_id=?1 AND (?2 IS NULL OR variant_id=?2) AND (?3 IS NULL OR seller_id=?3)"
         return self.db.rows("amazon_cart", where, product_id, variant_id, seller_id, order="rowid")
 
@@ -279,7 +278,7 @@ class Cart(Service):
             return lines[0]
         self._no_one_line(product_id, lines)
 
-    def _no_one_line(self, product_id: str, candidates: list[dict[str, Any]]) -> NoReturn:
+    def _no_one_line(self, product_id: str, candidates: list[Row]) -> NoReturn:
         if candidates:
             several = [
                 {"variant_id": x["variant_id"], "seller_id": x["seller_id"]} for x in candidates

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from servers.kit.control import seeded
 from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, iso, page, parse_time
 from servers.shopping import _catalogue as catalogue
 from servers.shopping._rules import ProductId
@@ -48,7 +49,7 @@ class Lists(Service):
     """Wish lists and price alerts."""
 
     @reads()
-    def list_wishlists(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_wishlists(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return your wish lists, the default one first.
 
         Each has its wishlist_id, name, number of items, and whether other people can find it.
@@ -57,13 +58,13 @@ class Lists(Service):
         query = "SELECT wishlist_id, count(*) FROM amazon_wishes GROUP BY wishlist_id"
         counts = dict(self.db.sql(query))
 
-        def show(row: dict[str, Any]) -> dict[str, Any]:
+        def show(row: Row) -> dict[str, Any]:
             return _head(row) | {"item_count": counts.get(row["id"], 0)}
 
         return page(rows, "wishlists", limit, cursor, show)
 
     @writes(example={"name": "Cabin weekend"})
-    def create_wishlist(self, name: ListName, is_public: Public = False) -> dict[str, Any]:
+    def create_wishlist(self, name: ListName, is_public: Public = False) -> Json:
         """Create another wish list and return it; a name that is already used is refused."""
         same = self.db.rows("amazon_wishlists", "lower(name)=lower(?)", name)
         if same:
@@ -84,7 +85,7 @@ class Lists(Service):
         return _head(self.db.insert("amazon_wishlists", wishlist)) | {"item_count": 0}
 
     @reads()
-    def get_wishlist(self, wishlist_id: WishlistId | None = None) -> dict[str, Any]:
+    def get_wishlist(self, wishlist_id: WishlistId | None = None) -> Json:
         """Return a wish list with its items at current prices and whether each is in stock.
 
         Prices are in cents, and null if no seller has the item new.
@@ -98,7 +99,7 @@ class Lists(Service):
         wishlist_id: WishlistId | None = None,
         variant_id: VariantId | None = None,
         note: Note | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Add a product to a wish list and return the list.
 
         A product that is already on the list is refused.
@@ -133,7 +134,7 @@ class Lists(Service):
         product_id: ProductId,
         wishlist_id: WishlistId | None = None,
         variant_id: VariantId | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Remove a product from a wish list and return the list.
 
         All its variants are removed unless you name one.
@@ -155,7 +156,7 @@ class Lists(Service):
             self.db.delete("amazon_wishes", wish["id"])
         return self._list_json(row)
 
-    def _find_list(self, wishlist_id: str | None) -> dict[str, Any]:
+    def _find_list(self, wishlist_id: str | None) -> Row:
         if not wishlist_id:
             return self.db.rows("amazon_wishlists", "first=1")[0]
         row = self.db.get("amazon_wishlists", wishlist_id)
@@ -169,17 +170,15 @@ class Lists(Service):
             )
         return row
 
-    def _wishes(
-        self, wishlist_id: str, product_id: str, variant_id: str | None
-    ) -> list[dict[str, Any]]:
+    def _wishes(self, wishlist_id: str, product_id: str, variant_id: str | None) -> list[Row]:
         where = "wishlist_id=? AND product_id=? AND variant_id IS ?"
         return self.db.rows("amazon_wishes", where, wishlist_id, product_id, variant_id)
 
-    def _list_json(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _list_json(self, row: Row) -> dict[str, Any]:
         rows = self.db.rows("amazon_wishes", "wishlist_id=?", row["id"], order="added_at, rowid")
         return _head(row) | {"items": [self._wish_json(wish) for wish in rows]}
 
-    def _wish_json(self, wish: dict[str, Any]) -> dict[str, Any]:
+    def _wish_json(self, wish: Row) -> Json:
         product = catalogue.find_product(self, SHOP, wish["product_id"])
         box = model.buy_box(model.offers(self, product["id"]).get(product["id"], []))
         variant = model.variant_of(self, product["id"], wish["variant_id"])
@@ -195,7 +194,7 @@ class Lists(Service):
 
     # -- price alerts ------------------------------------------------------------------------------
     @writes(example={"product_id": KETTLE, "target_price": 3000})
-    def set_price_alert(self, product_id: ProductId, target_price: Target) -> dict[str, Any]:
+    def set_price_alert(self, product_id: ProductId, target_price: Target) -> Json:
         """Watch the lowest price of a product, new and from a well-rated seller.
 
         Returns the alert. It replaces any earlier alert for the product.
@@ -212,7 +211,7 @@ class Lists(Service):
         return self._alert_json(self.db.insert("amazon_alerts", alert))
 
     @reads()
-    def list_price_alerts(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_price_alerts(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return the active price alerts, newest first, with target and current price in cents.
 
         Each shows in triggered_at when its target was first met.
@@ -225,7 +224,7 @@ class Lists(Service):
         example={"alert_id": "${alert.alert_id}"},
         setup=(Setup("set_price_alert", {"product_id": LAMP, "target_price": 2000}, "alert"),),
     )
-    def remove_price_alert(self, alert_id: AlertId) -> dict[str, Any]:
+    def remove_price_alert(self, alert_id: AlertId) -> Json:
         """Remove a price alert."""
         row = self.db.get("amazon_alerts", alert_id)
         if row is None or row["removed_at"] is not None:
@@ -239,7 +238,7 @@ class Lists(Service):
         self.db.update("amazon_alerts", alert_id, removed_at=self.time)
         return {"alert_id": alert_id, "removed": True}
 
-    def _alert_json(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _alert_json(self, row: Row) -> Json:
         offers = model.trusted_new(self, row["product_id"])
         met_at = self._met_at(offers, row["target_price"], parse_time(row["created_at"]))
         return {
@@ -253,7 +252,7 @@ class Lists(Service):
             "created_at": row["created_at"],
         }
 
-    def _met_at(self, offers: list[dict[str, Any]], target: int, since: int) -> int | None:
+    def _met_at(self, offers: list[Row], target: int, since: int) -> int | None:
         """Return the first moment from `since` on at which an offer cost `target` or less."""
         first_week = catalogue.week_of(since) + 1
         this_week = catalogue.week_of(self.now)
@@ -266,7 +265,7 @@ class Lists(Service):
         return None
 
 
-def _head(row: dict[str, Any]) -> dict[str, Any]:
+def _head(row: Row) -> Json:
     return {
         "wishlist_id": row["id"],
         "name": row["name"],

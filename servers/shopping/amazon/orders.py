@@ -9,6 +9,7 @@ from pydantic import Field
 
 from servers.kit.control import seeded
 from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Date, Limit, page, parse_time
 from servers.kit.zones import local_day
 from servers.shopping import _catalogue as catalogue
@@ -36,7 +37,7 @@ PLACED = (ADDED, Setup("place_order", {"address_id": HOME, "payment_method_id": 
 ARRIVED = seeded("azo", "kettle-first")
 
 
-def order_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+def order_json(svc: Service, row: Row) -> Json:
     """Return an order as JSON."""
     items = life.items(svc, SHOP, row["id"])
     return {
@@ -61,7 +62,7 @@ def order_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _days(svc: Service, row: dict[str, Any], items: list[dict[str, Any]]) -> list[int]:
+def _days(svc: Service, row: Row, items: list[Row]) -> list[int]:
     """Return the fewest and most days from the order to its promised delivery."""
     zone = ZoneInfo(rules.profile(svc, SHOP)["timezone"])
     ordered_on = local_day(parse_time(row["placed_at"]), zone)
@@ -75,7 +76,7 @@ def _days(svc: Service, row: dict[str, Any], items: list[dict[str, Any]]) -> lis
     return [min(fewest, most), most]
 
 
-def item_json(svc: Service, row: dict[str, Any], item: dict[str, Any]) -> dict[str, Any]:
+def item_json(svc: Service, row: Row, item: Row) -> Json:
     """Return an item of an order as JSON, with the last day for returning it."""
     return_by = None
     if life.done(row, svc.time):
@@ -104,7 +105,7 @@ class Orders(Cart):
     @writes(
         example={"address_id": HOME, "payment_method_id": VISA}, setup=(ADDED,), destructive=True
     )
-    def place_order(self, address_id: AddressId, payment_method_id: PaymentId) -> dict[str, Any]:
+    def place_order(self, address_id: AddressId, payment_method_id: PaymentId) -> Json:
         """Order everything in the cart, charge the payment method, and return the order.
 
         The order uses the applied coupon, the selected shipping option and current prices, and it
@@ -149,13 +150,13 @@ class Orders(Cart):
         placed_since: Date | None = None,
         limit: Limit = 20,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return orders, newest first: order_id, status, items, total in cents, dates.
 
         `query` searches the products in them.
         """
 
-        def show(row: dict[str, Any]) -> dict[str, Any]:
+        def show(row: Row) -> Json:
             sums = life.sums(self, SHOP, row)
             items = [
                 {"product_id": i["product_id"], "title": i["title"], "quantity": i["quantity"]}
@@ -175,7 +176,7 @@ class Orders(Cart):
         return page(orders, "orders", limit, cursor, show)
 
     @reads(example={"order_id": ARRIVED})
-    def get_order_details(self, order_id: OrderId) -> dict[str, Any]:
+    def get_order_details(self, order_id: OrderId) -> Json:
         """Return an order: current status, items, address, pricing, charges, refunds, dates.
 
         Each item shows its price and return_by, the last moment for returning it.
@@ -187,7 +188,7 @@ class Orders(Cart):
         setup=PLACED,
         destructive=True,
     )
-    def cancel_order(self, order_id: OrderId, reason: Reason) -> dict[str, Any]:
+    def cancel_order(self, order_id: OrderId, reason: Reason) -> Json:
         """Cancel an order that is still processing and refund it in full.
 
         An order that has shipped can only be returned.
@@ -202,7 +203,7 @@ class Orders(Cart):
         }
 
     @reads(example={"order_id": ARRIVED})
-    def track_shipment(self, order_id: OrderId) -> dict[str, Any]:
+    def track_shipment(self, order_id: OrderId) -> Json:
         """Return an order's status, promised delivery, and the carrier's events so far.
 
         It has a tracking number once it has shipped.
@@ -235,7 +236,7 @@ class Orders(Cart):
         reason: Reason,
         variant_id: VariantId | None = None,
         seller_id: SellerId | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return an item of a delivered order by mail, all its units, once.
 
         The refund follows after the parcel has been received.
@@ -277,7 +278,7 @@ class Orders(Cart):
         return items[0]
 
     @reads()
-    def list_returns(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_returns(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return the returns that you opened, newest first, with their status and refund."""
         rows = self.db.rows("amazon_returns", order="requested_at DESC, rowid DESC")
         return page(rows, "returns", limit, cursor, self._return_json)
@@ -286,11 +287,11 @@ class Orders(Cart):
         example={"return_id": "${opened.returns.0.return_id}"},
         setup=(Setup("list_returns", {}, "opened"),),
     )
-    def get_return(self, return_id: ReturnId) -> dict[str, Any]:
+    def get_return(self, return_id: ReturnId) -> Json:
         """Return a return: requested, received or refunded, with its refund in cents and dates."""
         return self._return_json(returns.find_return(self, SHOP, return_id))
 
-    def _return_json(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _return_json(self, row: Row) -> Json:
         item = self.db.get("amazon_order_items", row["item_id"]) or {}
         state = returns.return_status(row, self.time)
         return {
@@ -311,7 +312,7 @@ class Orders(Cart):
 
 def place(
     svc: Service,
-    cart: list[dict[str, Any]],
+    cart: list[Row],
     shares: list[int],
     option: str,
     address_id: str,
@@ -349,7 +350,7 @@ def place(
     return life.place(svc, SHOP, order, lines, address["state"])
 
 
-def _order_line(line: dict[str, Any], off: int) -> dict[str, Any]:
+def _order_line(line: Row, off: int) -> Json:
     """Return a line of the cart as `life.place` takes it."""
     return {
         "product_id": line["product_id"],

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from servers.kit.control import seeded
 from servers.kit.service import Service, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, iso, page
 from servers.shopping import _catalogue as catalogue
 from servers.shopping import _rules as rules
@@ -49,7 +50,7 @@ class Products(Service):
         min_rating: MinRating | None = None,
         limit: Limit = 20,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Search for products, best match first; without a query, all of them by title.
 
         Prices are in cents; buy_box_price is null if the product is sold out. A similar title may
@@ -83,7 +84,7 @@ class Products(Service):
         return page(products, "products", limit, cursor)
 
     @reads(example={"product_id": KETTLE})
-    def get_product_details(self, product_id: ProductId) -> dict[str, Any]:
+    def get_product_details(self, product_id: ProductId) -> Json:
         """Return a product: description, features, rating, images, variations, and the buy box.
 
         `upc` identifies the model across shops. Variations show whether they are in stock. Prices
@@ -111,7 +112,7 @@ class Products(Service):
             "quantity_limit": row["per_order"],
         }
 
-    def _buy_box(self, box: dict[str, Any] | None) -> dict[str, Any] | None:
+    def _buy_box(self, box: Row | None) -> Json | None:
         seller = self.db.get("amazon_sellers", box["seller_id"]) if box else None
         if box is None or seller is None:
             return None
@@ -128,7 +129,7 @@ class Products(Service):
     @reads(example={"product_id": KETTLE})
     def get_product_offers(
         self, product_id: ProductId, limit: Limit = 20, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return all sellers' offers of a product, cheapest first, in cents.
 
         They are sorted by landed price: price + shipping_cost.
@@ -137,7 +138,7 @@ class Products(Service):
         listed = model.offers(self, product_id).get(product_id, [])
         box = model.buy_box(listed)
 
-        def show(offer: dict[str, Any]) -> dict[str, Any]:
+        def show(offer: Row) -> Json:
             seller = self.db.get("amazon_sellers", offer["seller_id"]) or {}
             fewest, most = offer["days"]
             return {
@@ -158,7 +159,7 @@ class Products(Service):
         return page(listed, "offers", limit, cursor, show)
 
     @reads(example={"seller_id": seeded("azs", "amazon")})
-    def get_seller(self, seller_id: AnySeller) -> dict[str, Any]:
+    def get_seller(self, seller_id: AnySeller) -> Json:
         """Return a seller: name, average rating, number of ratings, and whether it is Amazon.
 
         Also shows since when it has been selling on Amazon.
@@ -191,7 +192,7 @@ class Products(Service):
         weeks: Weeks = 26,
         limit: Limit = 30,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return how the lowest price of a product has changed, newest first.
 
         It covers new items from well-rated sellers, in cents without shipping. Each price has the
@@ -222,7 +223,7 @@ class Products(Service):
         verified_only: VerifiedOnly = False,
         limit: Limit = 20,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return buyers' reviews of a product, newest first.
 
         A product's average rating also counts ratings without text.
@@ -243,7 +244,7 @@ class Products(Service):
     )
     def write_review(
         self, product_id: ProductId, rating: Score, title: ReviewTitle, body: ReviewBody
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Publish your review of a product and return it; you can write one per product.
 
         It is marked as verified if the product was delivered to you.
@@ -254,7 +255,7 @@ class Products(Service):
         return catalogue.review_json(review, product_id)
 
 
-def _variation(variant: dict[str, Any], box: dict[str, Any] | None) -> dict[str, Any]:
+def _variation(variant: Row, box: Row | None) -> Json:
     return {
         "variant_id": variant["id"],
         "attributes": variant["attributes"],

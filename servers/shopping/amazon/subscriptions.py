@@ -9,6 +9,7 @@ from pydantic import Field
 from servers.kit.control import seeded
 from servers.kit.errors import ServiceError
 from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, iso, page, parse_time
 from servers.shopping import _catalogue as catalogue
 from servers.shopping import _rules as rules
@@ -45,7 +46,7 @@ class Subscriptions(Service):
     """Products that are delivered regularly."""
 
     @reads(example={"product_id": TEA})
-    def get_subscribe_save_options(self, product_id: ProductId) -> dict[str, Any]:
+    def get_subscribe_save_options(self, product_id: ProductId) -> Json:
         """Return whether you can subscribe to a product, at which intervals and discounts.
 
         Also returns its current price, in cents.
@@ -73,7 +74,7 @@ class Subscriptions(Service):
         quantity: Units = 1,
         address_id: AddressId | None = None,
         payment_method_id: MyPayment | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Subscribe to regular deliveries of a product, with free shipping.
 
         The first order is placed tomorrow, at that day's price less the discount.
@@ -114,7 +115,7 @@ class Subscriptions(Service):
         return self._plan_json(self.db.insert("amazon_subscriptions", subscription))
 
     @reads()
-    def list_subscriptions(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_subscriptions(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return subscriptions, active ones first, with prices in cents and their orders so far.
 
         Shows when the next order and delivery are due, and why the last order was skipped if it
@@ -129,7 +130,7 @@ class Subscriptions(Service):
         setup=(Setup("create_subscription", {"product_id": TEA, "frequency": "biweekly"}, "made"),),
         destructive=True,
     )
-    def cancel_subscription(self, subscription_id: SubscriptionId) -> dict[str, Any]:
+    def cancel_subscription(self, subscription_id: SubscriptionId) -> Json:
         """Cancel a subscription. Orders that it has already placed are not affected.
 
         Use cancel_order for those, while they are processing.
@@ -175,14 +176,14 @@ class Subscriptions(Service):
             next_at = iso(moment + days * DAY)
             self.db.update("amazon_subscriptions", row["id"], next_at=next_at, skipped=skipped)
 
-    def _next_due(self) -> dict[str, Any] | None:
+    def _next_due(self) -> Row | None:
         """Return the subscription whose order has been due for longest, or None."""
         rows = self.db.rows(
             "amazon_subscriptions", "next_at<=?", self.time, order="next_at, rowid", limit=1
         )
         return rows[0] if rows else None
 
-    def _offer(self, row: dict[str, Any]) -> dict[str, Any] | None:
+    def _offer(self, row: Row) -> dict[str, Any] | None:
         """Return the offer to subscribe to, or None.
 
         Only consumables without variants can be subscribed to, and only while Amazon itself ships
@@ -196,7 +197,7 @@ class Subscriptions(Service):
         box = model.buy_box(model.offers(self, row["id"]).get(row["id"], []))
         return box if box is not None and box["prime"] else None
 
-    def _order(self, row: dict[str, Any], moment: int) -> None:
+    def _order(self, row: Row, moment: int) -> None:
         product = catalogue.on_sale(self, SHOP, row["product_id"])
         offer = model.find_offer(self, product["id"], None)
         model.check_stock(self, product, offer, None, row["quantity"])
@@ -227,7 +228,7 @@ class Subscriptions(Service):
             plan_id=row["id"],
         )
 
-    def _plan_json(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _plan_json(self, row: Row) -> Json:
         product = catalogue.find_product(self, SHOP, row["product_id"])
         box = model.buy_box(model.offers(self, product["id"]).get(product["id"], []))
         rate = FREQUENCIES[row["frequency"]][1]

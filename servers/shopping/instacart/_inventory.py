@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 
 from servers.kit.noise import share
 from servers.kit.service import Service
+from servers.kit.types import Row
 from servers.kit.values import iso
 from servers.kit.zones import local, local_moment
 
@@ -72,7 +73,7 @@ def _exception(exceptions: Exceptions, product_id: str, column: str, at: int) ->
     return value
 
 
-def carries(store: dict[str, Any], product: dict[str, Any]) -> bool:
+def carries(store: Row, product: Row) -> bool:
     """Return whether a store sells a product at all."""
     if product["id"] in store["also"]:
         return True
@@ -84,7 +85,7 @@ def carries(store: dict[str, Any], product: dict[str, Any]) -> bool:
     return share("carries", store["name"], store["street"], product["id"]) < store["breadth"]
 
 
-def price(store: dict[str, Any], product: dict[str, Any], at: int, exceptions: Exceptions) -> int:
+def price(store: Row, product: Row, at: int, exceptions: Exceptions) -> int:
     """Return the price in cents: the catalogue's with the store's markup, less any sale."""
     special = _exception(exceptions, product["id"], "price", at)
     if special is not None:
@@ -96,14 +97,12 @@ def price(store: dict[str, Any], product: dict[str, Any], at: int, exceptions: E
     return max(49, cents // 10 * 10 + 9)
 
 
-def in_stock(
-    store: dict[str, Any], product: dict[str, Any], at: int, exceptions: Exceptions
-) -> bool:
+def in_stock(store: Row, product: Row, at: int, exceptions: Exceptions) -> bool:
     """Return whether a store carries a product and has some of it left."""
     return carries(store, product) and level(store, product, at, exceptions) != "out"
 
 
-def level(store: dict[str, Any], product: dict[str, Any], at: int, exceptions: Exceptions) -> str:
+def level(store: Row, product: Row, at: int, exceptions: Exceptions) -> str:
     """Return the stock level: high, low or out. It changes every few days."""
     known = _exception(exceptions, product["id"], "stock", at)
     if known is not None:
@@ -116,12 +115,12 @@ def level(store: dict[str, Any], product: dict[str, Any], at: int, exceptions: E
     return "low" if left < 0.15 else "high"
 
 
-def aisle(store: dict[str, Any], product: dict[str, Any]) -> str:
+def aisle(store: Row, product: Row) -> str:
     """Return the aisle in which a store keeps a product."""
     return f"Aisle {1 + int(18 * share('aisle', store['name'], product['category']))}"
 
 
-def per_unit(product: dict[str, Any], cents: int) -> tuple[float, str]:
+def per_unit(product: Row, cents: int) -> tuple[float, str]:
     """Return the price per ounce, fluid ounce or piece (cents, to a tenth), and which it is."""
     amount = product["size"] * _OUNCES[product["unit"]]
     return round(cents / amount, 1), measure(product["unit"])
@@ -135,7 +134,7 @@ def measure(unit: str) -> str:
     return _KIND.get(unit, unit)
 
 
-def pieces(product: dict[str, Any], amount: float, unit: str) -> int:
+def pieces(product: Row, amount: float, unit: str) -> int:
     """Return how many packages make up an amount; 1 if the units cannot be compared."""
     if measure(unit) != measure(product["unit"]):
         return 1
@@ -144,7 +143,7 @@ def pieces(product: dict[str, Any], amount: float, unit: str) -> int:
 
 
 def nearest(
-    svc: Service, store: dict[str, Any], product: dict[str, Any], at: int, exceptions: Exceptions
+    svc: Service, store: Row, product: Row, at: int, exceptions: Exceptions
 ) -> dict[str, Any] | None:
     """Return the product of the same kind, in stock and closest in price, or None."""
     rows = svc.db.rows(
@@ -152,24 +151,24 @@ def nearest(
     )
     target = price(store, product, at, exceptions)
 
-    def distance(row: dict[str, Any]) -> tuple[int, str]:
+    def distance(row: Row) -> tuple[int, str]:
         return abs(price(store, row, at, exceptions) - target), row["id"]
 
     left = [r for r in rows if in_stock(store, r, at, exceptions)]
     return min(left, key=distance, default=None)
 
 
-def closed_for_good(store: dict[str, Any], at: int) -> bool:
+def closed_for_good(store: Row, at: int) -> bool:
     """Return whether a store has closed for good, by its local date."""
     return _gone(store, local(at, ZoneInfo(store["timezone"])).date())
 
 
-def _gone(store: dict[str, Any], day: date) -> bool:
+def _gone(store: Row, day: date) -> bool:
     return store["closed_since"] is not None and store["closed_since"] <= day.isoformat()
 
 
 # -- hours and slots ------------------------------------------------------------------------------
-def span(store: dict[str, Any], day: date) -> tuple[int, int] | None:
+def span(store: Row, day: date) -> tuple[int, int] | None:
     """Return the moments at which a store opens and closes on a local day, or None."""
     text = store["hours"][day.weekday()]
     if text == "closed" or _gone(store, day):
@@ -182,13 +181,13 @@ def span(store: dict[str, Any], day: date) -> tuple[int, int] | None:
     )
 
 
-def is_open(store: dict[str, Any], at: int) -> bool:
+def is_open(store: Row, at: int) -> bool:
     """Return whether a store is open at a moment."""
     hours = span(store, local(at, ZoneInfo(store["timezone"])).date())
     return hours is not None and hours[0] <= at < hours[1]
 
 
-def slots(store: dict[str, Any], at: int, days: int) -> list[tuple[int, int]]:
+def slots(store: Row, at: int, days: int) -> list[tuple[int, int]]:
     """Return a store's delivery windows on a number of days, starting with the day of `at`.
 
     The windows of the first day include those that have passed.
@@ -209,12 +208,12 @@ def slots(store: dict[str, Any], at: int, days: int) -> list[tuple[int, int]]:
     return windows
 
 
-def crowd(store: dict[str, Any], begin: int) -> int:
+def crowd(store: Row, begin: int) -> int:
     """Return how many of a slot's ten places other customers have taken."""
     return int(11 * share("slot", store["name"], store["street"], begin) ** 1.3)
 
 
-def slot_fee(store: dict[str, Any], begin: int) -> int:
+def slot_fee(store: Row, begin: int) -> int:
     """Return the delivery fee of a slot in cents: the store's, plus a surcharge if it is busy."""
     taken = crowd(store, begin)
     fee = store["delivery_fee"]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from servers.kit.service import Service
 from servers.kit.store import Table
+from servers.kit.types import Json, Row
 from servers.shopping.instacart import _inventory as stock
 
 TABLES = {
@@ -114,7 +115,7 @@ Preference = Annotated[
 ]
 
 
-def find_store(svc: Service, store_id: str) -> dict[str, Any]:
+def find_store(svc: Service, store_id: str) -> Row:
     """Return a store; fail if it does not exist."""
     row = svc.db.get("instacart_stores", store_id)
     if row is None:
@@ -124,7 +125,7 @@ def find_store(svc: Service, store_id: str) -> dict[str, Any]:
     return row
 
 
-def find_product(svc: Service, store: dict[str, Any], product_id: str) -> dict[str, Any]:
+def find_product(svc: Service, store: Row, product_id: str) -> Row:
     """Return a product that a store carries, in stock or not; fail if it does not carry it."""
     row = svc.db.get("instacart_products", product_id)
     if row is None or not stock.carries(store, row):
@@ -137,9 +138,7 @@ def find_product(svc: Service, store: dict[str, Any], product_id: str) -> dict[s
     return row
 
 
-def product_json(
-    svc: Service, store: dict[str, Any], row: dict[str, Any], exceptions: stock.Exceptions
-) -> dict[str, Any]:
+def product_json(svc: Service, store: Row, row: Row, exceptions: stock.Exceptions) -> Json:
     """Return a product as a store sells it now."""
     return {
         "product_id": row["id"],
@@ -153,11 +152,11 @@ def product_json(
     }
 
 
-def size(row: dict[str, Any]) -> str:
+def size(row: Row) -> str:
     """Return a product's size in words, e.g. 16 oz."""
     return f"{row['size']:g} {row['unit']}"
 
 
-def profile(svc: Service) -> dict[str, Any]:
+def profile(svc: Service) -> Row:
     """Return the signed-in customer."""
     return svc.db.rows("instacart_profile")[0]

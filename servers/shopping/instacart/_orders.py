@@ -7,6 +7,7 @@ from typing import Any
 
 from servers.kit.noise import share
 from servers.kit.service import Service
+from servers.kit.types import Json, Row
 from servers.kit.values import iso, parse_time
 from servers.shopping.instacart import _inventory as stock
 from servers.shopping.instacart._model import find_store, size
@@ -42,7 +43,7 @@ def timetable(key: str, ordered: int, begin: int) -> dict[str, str]:
     return {"shop_at": iso(start), "leaves_at": iso(leaves), "arrives_at": iso(arrives)}
 
 
-def status(row: dict[str, Any], now: str) -> str:
+def status(row: Row, now: str) -> str:
     """Return received, shopping, delivering, delivered or canceled."""
     if row["cancelled_at"] is not None:
         return "canceled"
@@ -55,7 +56,7 @@ def status(row: dict[str, Any], now: str) -> str:
     return "delivered"
 
 
-def find(svc: Service, order_id: str) -> dict[str, Any]:
+def find(svc: Service, order_id: str) -> Row:
     """Return an order; fail if it does not exist."""
     row = svc.db.get("instacart_orders", order_id)
     if row is None:
@@ -82,7 +83,7 @@ def delivered(svc: Service, order_id: str, within: int, what: str) -> dict[str, 
     return row
 
 
-def items(svc: Service, order_id: str) -> list[dict[str, Any]]:
+def items(svc: Service, order_id: str) -> list[Row]:
     """Return the rows of an order's items, in the order of the cart."""
     return svc.db.rows("instacart_order_items", "order_id=?", order_id, order="rowid")
 
@@ -92,7 +93,7 @@ def missed(order_id: str, product_id: str, level: str) -> bool:
     return share("found", order_id, product_id) < MISSED[level]
 
 
-def shop(svc: Service, row: dict[str, Any]) -> None:
+def shop(svc: Service, row: Row) -> None:
     """Let the shopper go through the list: each item is found, replaced or refunded."""
     store = find_store(svc, row["store_id"])
     exceptions = stock.exceptions_of(svc, row["store_id"])
@@ -113,12 +114,12 @@ def shop(svc: Service, row: dict[str, Any]) -> None:
 
 def _instead(
     svc: Service,
-    store: dict[str, Any],
-    item: dict[str, Any],
-    product: dict[str, Any],
+    store: Row,
+    item: Row,
+    product: Row,
     at: int,
     exceptions: stock.Exceptions,
-) -> dict[str, Any] | None:
+) -> Row | None:
     """Return the replacement for a product that was not found, or None for a refund."""
     if item["preference"] == "best_match":
         return stock.nearest(svc, store, product, at, exceptions)
@@ -131,12 +132,12 @@ def _instead(
 
 
 # -- issues ---------------------------------------------------------------------------------------
-def issues(svc: Service, order_id: str) -> list[dict[str, Any]]:
+def issues(svc: Service, order_id: str) -> list[Row]:
     """Return the issues reported for an order, oldest first."""
     return svc.db.rows("instacart_issues", "order_id=?", order_id, order="created_at, rowid")
 
 
-def worth(svc: Service, issue: dict[str, Any]) -> int:
+def worth(svc: Service, issue: Row) -> int:
     """Return the refund for an issue, in cents.
 
     It is what was paid for the items it names, or the delivery fee of a late order.
@@ -153,7 +154,7 @@ def worth(svc: Service, issue: dict[str, Any]) -> int:
     return named * (whole - min(row["discount"], whole)) // whole
 
 
-def named_in(svc: Service, lines: list[dict[str, Any]], text: str) -> list[str]:
+def named_in(svc: Service, lines: list[Row], text: str) -> list[str]:
     """Return the product_ids of the order lines that a text mentions.
 
     It may mention the product that was ordered or the one that was delivered, by its name or kind.
@@ -188,7 +189,7 @@ def _singular(text: str) -> str:
     return " ".join(_PLURAL.sub(ending, word) for word in words)
 
 
-def issue_json(svc: Service, issue: dict[str, Any]) -> dict[str, Any]:
+def issue_json(svc: Service, issue: Row) -> Json:
     """Return an issue as replies show it; it is decided two hours after the report."""
     amount = worth(svc, issue)
     state = "received"
@@ -207,7 +208,7 @@ def issue_json(svc: Service, issue: dict[str, Any]) -> dict[str, Any]:
 
 
 # -- bills and JSON -------------------------------------------------------------------------------
-def pricing(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+def pricing(svc: Service, row: Row) -> Json:
     """Return the bill in cents; `final` is true once the shopper is done.
 
     `refunded` is what was refunded after the delivery.
@@ -241,12 +242,12 @@ def pricing(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _charged(item: dict[str, Any]) -> int:
+def _charged(item: Row) -> int:
     """Return the cost of a line in cents: as ordered or, once the shopper is done, as delivered."""
     return item["quantity"] * (item["price"] if item["outcome"] is None else item["got_price"])
 
 
-def item_json(svc: Service, item: dict[str, Any]) -> dict[str, Any]:
+def item_json(svc: Service, item: Row) -> Json:
     """Return one line of an order: what was ordered and what became of it."""
     product = svc.db.get("instacart_products", item["product_id"]) or {}
     replacement = None
@@ -271,7 +272,7 @@ def item_json(svc: Service, item: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def summary(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+def summary(svc: Service, row: Row) -> Json:
     """Return an order as lists show it."""
     return {
         "order_id": row["id"],
@@ -289,7 +290,7 @@ def summary(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def order_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+def order_json(svc: Service, row: Row) -> Json:
     """Return an order in full."""
     state = status(row, svc.time)
     bill = pricing(svc, row)

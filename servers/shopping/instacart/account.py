@@ -19,6 +19,7 @@ from servers.kit.fields import (
 )
 from servers.kit.geo import Latitude, Longitude
 from servers.kit.service import Service, reads, writes
+from servers.kit.types import Json, Row
 from servers.shopping.instacart._model import profile
 
 Label = Annotated[
@@ -47,7 +48,7 @@ class Account(Service):
     """The customer's account."""
 
     @reads()
-    def get_customer_profile(self) -> dict[str, Any]:
+    def get_customer_profile(self) -> Json:
         """Return the signed-in customer: user_id, name, email, phone and time zone."""
         me = profile(self)
         return {
@@ -59,12 +60,12 @@ class Account(Service):
         }
 
     @reads()
-    def list_drop_off_addresses(self) -> dict[str, Any]:
+    def list_drop_off_addresses(self) -> Json:
         """Return delivery addresses with coordinates and instructions, the oldest first."""
         rows = self.db.rows("instacart_addresses", order="added_at, rowid")
         return {"addresses": [self._address(r) for r in rows]}
 
-    def _address(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _address(self, row: Row) -> Json:
         shown = {"address_id": row["id"]}
         shown |= {k: row[k] for k in ("label", "street", "city", "state", "zip", "lat", "lng")}
         return shown | {"delivery_instructions": row["instructions"]}
@@ -91,7 +92,7 @@ class Account(Service):
         lat: Latitude,
         lng: Longitude,
         delivery_instructions: Instructions | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Add a delivery address and return its address_id.
 
         It must differ from the others in its label, and in its street or ZIP code.
@@ -117,7 +118,7 @@ class Account(Service):
         return self._address(self.db.insert("instacart_addresses", address))
 
     @reads()
-    def list_payment_options(self) -> dict[str, Any]:
+    def list_payment_options(self) -> Json:
         """Return the saved cards, the default one first.
 
         Each has payment_method_id, type, last_four, expires (YYYY-MM), expired and is_default.
@@ -125,7 +126,7 @@ class Account(Service):
         rows = self.db.rows("instacart_cards", order="is_default DESC, added_at, rowid")
         return {"payment_options": [self._card(r) for r in rows]}
 
-    def _card(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _card(self, row: Row) -> Json:
         return {
             "payment_method_id": row["id"],
             "type": row["kind"],
@@ -138,7 +139,7 @@ class Account(Service):
     @writes(example=TEST_CARD)
     def add_payment_option(
         self, card_number: CardNumber, expiration_date: Expiry, cvv: Cvv, billing_address: Billing
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Add a valid card and return its payment_method_id; it does not become the default."""
         if card_expired(expiration_date, self.time):
             message = f"The card expired in {expiration_date}."

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from servers.kit.control import seeded
 from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, page
 from servers.shopping.instacart import _inventory as stock
 from servers.shopping.instacart._model import (
@@ -44,7 +45,7 @@ class Carts(Service):
     """Carts and coupons."""
 
     # -- rows -------------------------------------------------------------------------------------
-    def _cart(self, cart_id: str, *, change: bool = False) -> dict[str, Any]:
+    def _cart(self, cart_id: str, *, change: bool = False) -> Row:
         row = self.db.get("instacart_carts", cart_id)
         if row is None:
             message = f"There is no cart with the ID {cart_id!r}."
@@ -56,7 +57,7 @@ class Carts(Service):
             self.fail("CART_CHECKED_OUT", message, hint, order_id=row["order_id"])
         return row
 
-    def _items(self, cart_id: str) -> list[dict[str, Any]]:
+    def _items(self, cart_id: str) -> list[Row]:
         return self.db.rows("instacart_cart_items", "cart_id=?", cart_id, order="added_at, rowid")
 
     def _item_of(self, cart_id: str, product_id: str) -> dict[str, Any] | None:
@@ -71,9 +72,7 @@ class Carts(Service):
             self.fail("ITEM_NOT_IN_CART", message, hint, cart_id=cart_id, product_id=product_id)
         return row
 
-    def _put(
-        self, cart: dict[str, Any], product_id: str, quantity: int, notes: str | None = None
-    ) -> None:
+    def _put(self, cart: Row, product_id: str, quantity: int, notes: str | None = None) -> None:
         """Add to the quantity of a product in a cart; its notes stay unless new ones are given."""
         row = self._item_of(cart["id"], product_id)
         if row is None:
@@ -117,14 +116,14 @@ class Carts(Service):
         uses = "coupon=? AND cancelled_at IS NULL"
         return bool(self.db.rows("instacart_orders", uses, code, limit=1))
 
-    def _coupon_status(self, row: dict[str, Any]) -> str:
+    def _coupon_status(self, row: Row) -> str:
         if self._used(row["code"]):
             return "used"
         if self.time >= row["expires_at"]:
             return "expired"
         return "active" if self.time >= row["starts_at"] else "upcoming"
 
-    def _off(self, cart: dict[str, Any], subtotal: int) -> int:
+    def _off(self, cart: Row, subtotal: int) -> int:
         if cart["coupon"] is None:
             return 0
         wrong, row = self._verdict(cart["coupon"], cart["store_id"], subtotal)
@@ -139,9 +138,7 @@ class Carts(Service):
         return min(subtotal, discount)
 
     # -- JSON -------------------------------------------------------------------------------------
-    def _line(
-        self, store: dict[str, Any], item: dict[str, Any], exceptions: stock.Exceptions
-    ) -> dict[str, Any]:
+    def _line(self, store: Row, item: Row, exceptions: stock.Exceptions) -> dict[str, Any]:
         product = self.db.get("instacart_products", item["product_id"]) or {}
         shown = product_json(self, store, product, exceptions)
         fields = ("product_id", "name", "brand", "unit", "price", "stock_level")
@@ -153,7 +150,7 @@ class Carts(Service):
             "replacement_product_id": item["replacement_id"],
         }
 
-    def _cart_json(self, cart: dict[str, Any]) -> dict[str, Any]:
+    def _cart_json(self, cart: Row) -> Json:
         store = find_store(self, cart["store_id"])
         exceptions = stock.exceptions_of(self, cart["store_id"])
         lines = [self._line(store, i, exceptions) for i in self._items(cart["id"])]
@@ -173,7 +170,7 @@ class Carts(Service):
             "created_at": cart["created_at"],
         }
 
-    def _coupon_json(self, cart: dict[str, Any], subtotal: int) -> dict[str, Any] | None:
+    def _coupon_json(self, cart: Row, subtotal: int) -> Json | None:
         if cart["coupon"] is None:
             return None
         wrong = None
@@ -189,7 +186,7 @@ class Carts(Service):
 
     # -- tools ------------------------------------------------------------------------------------
     @writes(example={"store_id": seeded("ics", "alder_coop")}, idempotent=True)
-    def create_cart(self, store_id: StoreId) -> dict[str, Any]:
+    def create_cart(self, store_id: StoreId) -> Json:
         """Return a store's open cart, creating one if there is none; a store has only one."""
         store = find_store(self, store_id)
         if stock.closed_for_good(store, self.now):
@@ -205,7 +202,7 @@ class Carts(Service):
     @reads(example={"status": "open"})
     def list_carts(
         self, status: CartStatus | None = None, limit: Limit = 20, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return carts in full, newest first: open ones and those that became orders."""
         rows = self.db.rows("instacart_carts", order="created_at DESC, rowid DESC")
         if status == "open":
@@ -215,7 +212,7 @@ class Carts(Service):
         return page(rows, "carts", limit, cursor, self._cart_json)
 
     @reads(example={"cart_id": CART})
-    def get_grocery_cart(self, cart_id: CartId) -> dict[str, Any]:
+    def get_grocery_cart(self, cart_id: CartId) -> Json:
         """Return a cart at current prices, in cents.
 
         It has items with stock levels and replacement preferences, subtotal, discount, and the
@@ -226,7 +223,7 @@ class Carts(Service):
     @writes(example={"cart_id": CART, "product_id": OATS, "quantity": 1, "notes": "The paper bag"})
     def add_grocery_item(
         self, cart_id: CartId, product_id: ProductId, quantity: Quantity, notes: Notes | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Add a product from the cart's store to the cart, and return the cart.
 
         If the product is already in the cart, the quantity is added to it.
@@ -251,7 +248,7 @@ class Carts(Service):
         product_id: ProductId,
         quantity: Quantity | None = None,
         notes: Notes | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Set the quantity or the note of an item in a cart, or both, and return the cart."""
         cart = self._cart(cart_id, change=True)
         row = self._item(cart_id, product_id)
@@ -267,7 +264,7 @@ class Carts(Service):
         return self._cart_json(cart)
 
     @writes(example={"cart_id": CART, "product_id": MILK}, destructive=True)
-    def remove_grocery_item(self, cart_id: CartId, product_id: ProductId) -> dict[str, Any]:
+    def remove_grocery_item(self, cart_id: CartId, product_id: ProductId) -> Json:
         """Remove an item from a cart, whatever its quantity, and return the cart."""
         cart = self._cart(cart_id, change=True)
         self.db.delete("instacart_cart_items", self._item(cart_id, product_id)["id"])
@@ -280,7 +277,7 @@ class Carts(Service):
         product_id: ProductId,
         preference: Preference,
         replacement_product_id: ProductId | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Set what the shopper does if an item is out of stock, and return the item.
 
         The preference specific requires replacement_product_id.
@@ -309,7 +306,7 @@ class Carts(Service):
         return line | {"cart_id": cart_id}
 
     @reads()
-    def list_coupons(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_coupons(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return the coupons in the account, with discount, minimum order (cents) and status.
 
         An empty `store_ids` means that the coupon is valid in every store.
@@ -336,7 +333,7 @@ class Carts(Service):
         setup=(Setup("add_grocery_item", {"cart_id": CART, "product_id": OATS, "quantity": 6}),),
         idempotent=True,
     )
-    def redeem_coupon(self, cart_id: CartId, coupon_code: CouponCode) -> dict[str, Any]:
+    def redeem_coupon(self, cart_id: CartId, coupon_code: CouponCode) -> Json:
         """Apply a coupon to a cart in place of any other, and return the cart with coupon_status.
 
         A coupon that is not valid is not applied; coupon_status gives the reason: COUPON_NOT_FOUND,

@@ -11,6 +11,7 @@ from servers.kit.fields import card_expired
 from servers.kit.geo import miles
 from servers.kit.noise import share
 from servers.kit.service import Setup, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, page, parse_time
 from servers.shopping.instacart import _orders as orders
 from servers.shopping.instacart._model import CartId, OrderId, ProductId, find_store
@@ -98,7 +99,7 @@ class Checkout(Carts, Stores):
         payment_method_id: PaymentId,
         delivery_window_id: WindowId,
         tip: Tip = 200,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Order a cart for a delivery slot and return the order; this closes the cart.
 
         Its pricing is in cents. The total is an estimate until the shopper is done: items that are
@@ -152,14 +153,14 @@ class Checkout(Carts, Stores):
         self.db.update("instacart_carts", cart_id, order_id=order_id)
         return orders.order_json(self, orders.find(self, order_id))
 
-    def _shopper(self, store: dict[str, Any], order_id: str) -> dict[str, Any]:
+    def _shopper(self, store: Row, order_id: str) -> Row:
         """Return the shopper for an order, from the store's city if there are any."""
         crew = self.db.rows("instacart_shoppers", "city=?", store["city"], order="rowid")
         if not crew:
             crew = self.db.rows("instacart_shoppers", order="rowid")
         return crew[int(share("shopper", order_id) * len(crew))]
 
-    def _reaches(self, store: dict[str, Any], address_id: str) -> None:
+    def _reaches(self, store: Row, address_id: str) -> None:
         """Fail if an address does not exist or is too far from the store."""
         row = self.db.get("instacart_addresses", address_id)
         if row is None:
@@ -186,7 +187,7 @@ class Checkout(Carts, Stores):
             hint = "Choose another card or add one with add_payment_option."
             self.fail("PAYMENT_DECLINED", message, hint, expires=row["expires"])
 
-    def _slot(self, store: dict[str, Any], window_id: str) -> dict[str, Any]:
+    def _slot(self, store: Row, window_id: str) -> dict[str, Any]:
         """Return a slot that is still available; fail if it is not."""
         slot = next((s for s in self._slots(store) if s["window_id"] == window_id), None)
         if slot is None or not slot["available"]:
@@ -200,7 +201,7 @@ class Checkout(Carts, Stores):
     @reads(example={"status": "delivered", "limit": 5})
     def list_orders(
         self, status: OrderStatus | None = None, limit: Limit = 20, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return orders, newest first, with status, store, item count, total in cents and slot."""
         rows = self.db.rows("instacart_orders", order="created_at DESC, rowid DESC")
         if status is not None:
@@ -208,7 +209,7 @@ class Checkout(Carts, Stores):
         return page(rows, "orders", limit, cursor, lambda r: orders.summary(self, r))
 
     @reads(example={"order_id": DELIVERED})
-    def get_order_status(self, order_id: OrderId) -> dict[str, Any]:
+    def get_order_status(self, order_id: OrderId) -> Json:
         """Return an order in full: current status, shopper, slot, tip, items, rating and issues.
 
         `pricing` is in cents; `outcome` says what became of each item.
@@ -220,7 +221,7 @@ class Checkout(Carts, Stores):
         setup=(*FILLED, Setup("checkout", ORDER, "placed")),
         destructive=True,
     )
-    def cancel_delivery(self, order_id: OrderId, reason: Reason) -> dict[str, Any]:
+    def cancel_delivery(self, order_id: OrderId, reason: Reason) -> Json:
         """Cancel an order that has not left the store yet.
 
         This is free until the shopper starts, and costs 500 cents while they shop.
@@ -246,7 +247,7 @@ class Checkout(Carts, Stores):
         return {"order_id": order_id, "canceled": True, "fee": fee, "status": "canceled"}
 
     @writes(example={"order_id": DELIVERED, "new_tip": 900}, idempotent=True)
-    def update_tip(self, order_id: OrderId, new_tip: Tip) -> dict[str, Any]:
+    def update_tip(self, order_id: OrderId, new_tip: Tip) -> Json:
         """Raise or lower the tip of an order, in cents, until 24 hours after its delivery."""
         row = orders.find(self, order_id)
         over = self.now - parse_time(row["arrives_at"]) > orders.DAY
@@ -263,9 +264,7 @@ class Checkout(Carts, Stores):
         return {"order_id": order_id, "old_tip": row["tip"], "new_tip": new_tip, "new_total": total}
 
     @writes(example={"order_id": DELIVERED, "rating": 4, "comment": "Good pears"}, idempotent=True)
-    def rate_order(
-        self, order_id: OrderId, rating: Stars, comment: Comment | None = None
-    ) -> dict[str, Any]:
+    def rate_order(self, order_id: OrderId, rating: Stars, comment: Comment | None = None) -> Json:
         """Rate an order within 30 days of delivery, replacing any earlier rating and comment."""
         row = orders.delivered(self, order_id, 30 * orders.DAY, "rate it")
         if (row["rating"], row["comment"]) != (rating, comment or None):
@@ -298,7 +297,7 @@ class Checkout(Carts, Stores):
         issue_type: Trouble,
         description: Story,
         product_ids: Affected | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Report a problem with an order within 7 days of its delivery, once for each item.
 
         It is decided within two hours. Items that are named are refunded, less their share of a
@@ -344,7 +343,7 @@ class Checkout(Carts, Stores):
         return orders.issue_json(self, self.db.insert("instacart_issues", row))
 
     @reads(example={"limit": 5})
-    def list_issues(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_issues(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return reported issues, newest first, each with its refund in cents.
 
         `status` is received, refunded or declined.

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from servers.kit.control import seeded
 from servers.kit.service import Setup, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, page
 from servers.shopping.instacart import _inventory as stock
 from servers.shopping.instacart import _orders as orders
@@ -44,7 +45,7 @@ class Purchases(NamedTuple):
 class Recipes(Carts):
     """Recipes, and buying again."""
 
-    def _recipe(self, recipe_id: str) -> dict[str, Any]:
+    def _recipe(self, recipe_id: str) -> Row:
         row = self.db.get("instacart_recipes", recipe_id)
         if row is None:
             message = f"There is no recipe with the ID {recipe_id!r}."
@@ -52,9 +53,7 @@ class Recipes(Carts):
             self.fail("RECIPE_NOT_FOUND", message, hint, recipe_id=recipe_id)
         return row
 
-    def _best(
-        self, store: dict[str, Any], part: dict[str, Any], exceptions: stock.Exceptions
-    ) -> dict[str, Any] | None:
+    def _best(self, store: Row, part: Row, exceptions: stock.Exceptions) -> dict[str, Any] | None:
         """Return the best product in stock for an ingredient, or None.
 
         Products sold by the recipe's measure come first; of those, the lowest unit price wins.
@@ -66,7 +65,7 @@ class Recipes(Carts):
         left = [r for r in rows if stock.in_stock(store, r, self.now, exceptions)]
         wanted = stock.measure(part["unit"])
 
-        def cost(row: dict[str, Any]) -> tuple[bool, float, str]:
+        def cost(row: Row) -> tuple[bool, float, str]:
             each, unit = stock.per_unit(row, stock.price(store, row, self.now, exceptions))
             return unit != wanted, each, row["id"]
 
@@ -79,7 +78,7 @@ class Recipes(Carts):
         dietary_filter: Diet | None = None,
         limit: Limit = 20,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Search recipes by words and diet, best match first.
 
         Each has recipe_id, title, summary, diets, servings and minutes.
@@ -92,12 +91,12 @@ class Recipes(Carts):
             rows = [r for r in rows if dietary_filter in r["diets"]]
         return page(rows, "recipes", limit, cursor, self._summary)
 
-    def _summary(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _summary(self, row: Row) -> Json:
         fields = ("title", "summary", "diets", "servings", "minutes")
         return {"recipe_id": row["id"]} | {k: row[k] for k in fields}
 
     @reads(example={"recipe_id": CHILI, "store_id": seeded("ics", "new_seasons")})
-    def get_recipe(self, recipe_id: RecipeId, store_id: StoreId | None = None) -> dict[str, Any]:
+    def get_recipe(self, recipe_id: RecipeId, store_id: StoreId | None = None) -> Json:
         """Return a recipe with ingredients and steps.
 
         With store_id, each ingredient has the product_id of a match in that store, or null.
@@ -115,7 +114,7 @@ class Recipes(Carts):
     @writes(example={"cart_id": CART, "recipe_id": CHILI, "servings": 8})
     def add_recipe_to_cart(
         self, cart_id: CartId, recipe_id: RecipeId, servings: Servings | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Add a recipe's ingredients to a cart, enough for the servings, and return the matches.
 
         The product in stock with the lowest unit price is chosen. Kitchen staples (water, salt) and
@@ -174,7 +173,7 @@ class Recipes(Carts):
     @reads(example={"limit": 10})
     def get_buy_it_again(
         self, store_id: StoreId | None = None, limit: Limit = 20, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return products from past deliveries, the most often bought first.
 
         Each has its purchase count, and the time and store of the last purchase.
@@ -204,7 +203,7 @@ class Recipes(Carts):
         },
         setup=(Setup("get_buy_it_again", {"store_id": seeded("ics", "new_seasons")}, "past"),),
     )
-    def quick_add_past_items(self, cart_id: CartId, product_ids: PastIds) -> dict[str, Any]:
+    def quick_add_past_items(self, cart_id: CartId, product_ids: PastIds) -> Json:
         """Add one of each of these past purchases to a cart.
 
         Products that were never bought, are not carried or are out of stock come back in

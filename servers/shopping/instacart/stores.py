@@ -11,6 +11,7 @@ from typing_extensions import TypedDict
 from servers.kit.control import make_id, seeded
 from servers.kit.geo import Latitude, Longitude, miles
 from servers.kit.service import Service, reads
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Date, Limit, iso, page, parse_time
 from servers.kit.zones import local
 from servers.shopping.instacart import _inventory as stock
@@ -64,7 +65,7 @@ WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", 
 class Stores(Service):
     """Stores, products and delivery slots."""
 
-    def _store_json(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _store_json(self, row: Row) -> Json:
         return {
             "store_id": row["id"],
             "name": row["name"],
@@ -84,7 +85,7 @@ class Stores(Service):
         store_type: StoreType | None = None,
         limit: Limit = 20,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return stores that deliver to a location (within 15 miles), nearest first.
 
         Fees and minimum orders are in cents. A chain's branches share a name, but differ in
@@ -105,7 +106,7 @@ class Stores(Service):
         return page(near, "stores", limit, cursor)
 
     @reads(example={"store_id": seeded("ics", "new_seasons")})
-    def get_store_details(self, store_id: StoreId) -> dict[str, Any]:
+    def get_store_details(self, store_id: StoreId) -> Json:
         """Return a store with phone, coordinates, and hours by day (local time, 24-hour clock).
 
         `permanently_closed` is true if it has closed for good.
@@ -129,7 +130,7 @@ class Stores(Service):
         in_stock_only: InStock = True,
         limit: Limit = 20,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Search a store's products, best match first.
 
         Each has its price in cents, its size as unit, stock_level and aisle. Compare brands and
@@ -148,7 +149,7 @@ class Stores(Service):
         else:
             rows = [r for r in rows if stock.carries(store, r)]
 
-        def shown(row: dict[str, Any]) -> dict[str, Any]:
+        def shown(row: Row) -> Json:
             return product_json(self, store, row, exceptions)
 
         return page(rows, "items", limit, cursor, shown)
@@ -159,7 +160,7 @@ class Stores(Service):
             "product_id": seeded("icp", "oat-milk-meadowlark-64"),
         }
     )
-    def get_grocery_details(self, store_id: StoreId, product_id: ProductId) -> dict[str, Any]:
+    def get_grocery_details(self, store_id: StoreId, product_id: ProductId) -> Json:
         """Return a product as a store sells it now, with stock level, aisle and dietary labels.
 
         Prices are in cents; per_unit_price is for an ounce, fluid ounce or piece (see per_unit).
@@ -177,7 +178,7 @@ class Stores(Service):
         }
 
     # -- delivery slots ---------------------------------------------------------------------------
-    def _slots(self, store: dict[str, Any]) -> list[dict[str, Any]]:
+    def _slots(self, store: Row) -> list[dict[str, Any]]:
         query = (
             "SELECT window_id, count(*) FROM instacart_orders "
             "WHERE store_id=? AND cancelled_at IS NULL GROUP BY window_id"
@@ -207,7 +208,7 @@ class Stores(Service):
         date: Date | None = None,
         limit: Limit = 20,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return two-hour delivery slots in the next two weeks, or on one local date.
 
         Each has its fee in cents and the places left. A slot closes 90 minutes before it starts.
@@ -220,5 +221,5 @@ class Stores(Service):
         return page(slots, "slots", limit, cursor)
 
 
-def _local_date(store: dict[str, Any], moment: str) -> str:
+def _local_date(store: Row, moment: str) -> str:
     return local(parse_time(moment), ZoneInfo(store["timezone"])).date().isoformat()

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from servers.kit.service import Service
 from servers.kit.store import Table
+from servers.kit.types import Json, Row
 from servers.shopping import _baskets as baskets
 from servers.shopping import _catalogue as catalogue
 from servers.shopping import _coupons as coupons
@@ -137,7 +138,7 @@ def choose_store(svc: Service, fulfillment: str, store_id: str | None) -> dict[s
     return baskets.store_for(svc, SHOP, fulfillment, store_id, preferred_store(svc))
 
 
-def in_store_price(row: dict[str, Any], at: int) -> int:
+def in_store_price(row: Row, at: int) -> int:
     """Return the price in stores, for pickup and same-day delivery too.
 
     A sale price applies there as well.
@@ -150,7 +151,7 @@ def in_store_price(row: dict[str, Any], at: int) -> int:
 def lines(svc: Service) -> list[dict[str, Any]]:
     """Return the cart's lines at current prices."""
 
-    def price(row: dict[str, Any], store: dict[str, Any] | None) -> int:
+    def price(row: Row, store: Row | None) -> int:
         if store is None:
             return catalogue.listing_price(row, svc.now)
         own = stores.shelf(svc, SHOP, row, store)["price"]
@@ -171,7 +172,7 @@ def birthday_month(svc: Service) -> tuple[str, str]:
     return f"{year}-{month:02d}-01T00:00:00Z", f"{next_year}-{next_month:02d}-01T00:00:00Z"
 
 
-def birthday_offer(svc: Service) -> dict[str, Any]:
+def birthday_offer(svc: Service) -> Json:
     """Return the birthday offer in the shape of an offer's row."""
     starts, expires = birthday_month(svc)
     return {
@@ -188,7 +189,7 @@ def birthday_offer(svc: Service) -> dict[str, Any]:
     }
 
 
-def find_offer(svc: Service, offer_id: str) -> dict[str, Any] | None:
+def find_offer(svc: Service, offer_id: str) -> Row | None:
     """Return the row of a Circle offer, or the birthday offer, or None."""
     birthday = birthday_offer(svc)
     if offer_id == birthday["id"]:
@@ -205,7 +206,7 @@ def offer_used(svc: Service, offer_id: str) -> bool:
     return bool(svc.db.sql(query, offer_id))
 
 
-def offer_shares(offer: dict[str, Any], cart: list[dict[str, Any]]) -> list[int]:
+def offer_shares(offer: Row, cart: list[Row]) -> list[int]:
     """Return the cents that an offer takes off each line."""
     nets = [line["net"] if _is_for(offer, line) else 0 for line in cart]
     if sum(nets) < max(offer["minimum"], 1):
@@ -215,7 +216,7 @@ def offer_shares(offer: dict[str, Any], cart: list[dict[str, Any]]) -> list[int]
     return [percent(net, offer["worth"]) for net in nets]
 
 
-def _is_for(offer: dict[str, Any], line: dict[str, Any]) -> bool:
+def _is_for(offer: Row, line: Row) -> bool:
     if not (offer["items"] or offer["categories"] or offer["departments"]):
         return True
     return (
@@ -237,7 +238,7 @@ def clipped(svc: Service) -> list[dict[str, Any]]:
     return usable
 
 
-def circle(svc: Service, cart: list[dict[str, Any]]) -> list[tuple[int, str | None]]:
+def circle(svc: Service, cart: list[Row]) -> list[tuple[int, str | None]]:
     """Return (cents off, offer_id) of each line.
 
     A line takes one offer only; the offer that is worth most in all goes first.
@@ -254,7 +255,7 @@ def circle(svc: Service, cart: list[dict[str, Any]]) -> list[tuple[int, str | No
 
 
 # -- the cart --------------------------------------------------------------------------------------
-def checkout(svc: Service) -> dict[str, Any]:
+def checkout(svc: Service) -> Row:
     """Return the promo code of the next order."""
     return svc.db.rows("target_checkout")[0]
 
@@ -271,7 +272,7 @@ class Priced(NamedTuple):
     """The error code of why the promo code does not apply."""
 
 
-def priced(svc: Service, method: dict[str, Any] | None) -> Priced:
+def priced(svc: Service, method: Row | None) -> Priced:
     """Return the cart as it is charged to a payment method."""
     cart = lines(svc)
     for line, (cents, offer_id) in zip(cart, circle(svc, cart), strict=True):
@@ -289,7 +290,7 @@ def priced(svc: Service, method: dict[str, Any] | None) -> Priced:
     return Priced(cart, promo, refusal)
 
 
-def cart_json(svc: Service) -> dict[str, Any]:
+def cart_json(svc: Service) -> Json:
     """Return the cart as JSON, at current prices."""
     cart, promo, refusal = priced(svc, None)
     items = []

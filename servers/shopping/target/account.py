@@ -8,6 +8,7 @@ from pydantic import Field
 
 from servers.kit.fields import CardNumber, City, Expiry, PersonName, State, Street, Zip
 from servers.kit.service import Service, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, page
 from servers.shopping import _rules as rules
 from servers.shopping._rules import MakeDefault
@@ -26,7 +27,7 @@ class Account(Service):
     """Who the guest is, and their addresses and cards."""
 
     @reads()
-    def get_guest_profile(self) -> dict[str, Any]:
+    def get_guest_profile(self) -> Json:
         """Return the signed-in guest: user_id, name, email, phone, birth month.
 
         If the guest has not joined Target Circle, circle_member_since is null.
@@ -42,7 +43,7 @@ class Account(Service):
         }
 
     @reads()
-    def get_address_book(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def get_address_book(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return all saved addresses with their address_id; is_default marks the default one."""
         return page(rules.addresses(self, SHOP), "addresses", limit, cursor)
 
@@ -63,19 +64,19 @@ class Account(Service):
         state: State,
         zip_code: Zip,
         is_default: MakeDefault = False,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Save an address in the address book and return it."""
         address = {"name": name, "street": street, "city": city, "state": state, "zip": zip_code}
         return rules.add_address(self, SHOP, address, is_default)
 
     @reads()
-    def get_saved_payments(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def get_saved_payments(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return the saved cards.
 
         A red_card takes 5 percent off; a gift_card shows its balance in cents.
         """
 
-        def show(method: dict[str, Any]) -> dict[str, Any]:
+        def show(method: Row) -> dict[str, Any]:
             return method | {"gift_card_balance": method.get("gift_card_balance")}
 
         return page(rules.methods(self, SHOP), "payments", limit, cursor, show)
@@ -89,7 +90,7 @@ class Account(Service):
         card_number: CardNumber,
         expiry: CardExpiry | None = None,
         is_default: MakeDefault = False,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Save a card and return it.
 
         Target recognizes its RedCards and gift cards, and their balance, by their number.

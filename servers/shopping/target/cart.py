@@ -6,6 +6,7 @@ from typing import Any
 
 from servers.kit.control import seeded
 from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, page
 from servers.shopping import _baskets as baskets
 from servers.shopping import _coupons as coupons
@@ -25,7 +26,7 @@ class Cart(Service):
     """The next order."""
 
     @reads()
-    def view_cart(self) -> dict[str, Any]:
+    def view_cart(self) -> Json:
         """Return the cart at current prices, in cents.
 
         Shows its lines, the Circle offers that apply, the promo code and any reason why it does not
@@ -48,7 +49,7 @@ class Cart(Service):
         fulfillment_type: Fulfillment = "shipping",
         store_id: AtStore | None = None,
         registry_id: RegistryId | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Add a product to the cart and return the cart.
 
         With a registry_id, it counts as a gift from that registry once you check out.
@@ -86,7 +87,7 @@ class Cart(Service):
         quantity: Quantity | None = None,
         fulfillment_type: Fulfillment | None = None,
         store_id: AtStore | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Change a line's quantity, fulfilment or store and return the cart."""
         if quantity is None and fulfillment_type is None and store_id is None:
             baskets.find_line(self, SHOP, line_item_id)
@@ -107,7 +108,7 @@ class Cart(Service):
         return model.cart_json(self)
 
     @writes(example={"line_item_id": "${cart.items.0.line_item_id}"}, setup=(ADDED,))
-    def pull_from_cart(self, line_item_id: LineId) -> dict[str, Any]:
+    def pull_from_cart(self, line_item_id: LineId) -> Json:
         """Remove a line from the cart and return the cart."""
         self.db.delete("target_cart", baskets.find_line(self, SHOP, line_item_id)["id"])
         return model.cart_json(self)
@@ -118,7 +119,7 @@ class Cart(Service):
     )
     def set_fulfillment_method(
         self, fulfillment_type: Fulfillment, store_id: AtStore | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Give every line of the cart the same fulfilment and store and return the cart.
 
         Warnings name the lines that are not available that way. Prices may change.
@@ -129,19 +130,19 @@ class Cart(Service):
 
     # -- discount codes ----------------------------------------------------------------------------
     @reads()
-    def get_promotions(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def get_promotions(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return the discount codes that Target advertises, the first to expire first.
 
         Each has its discount, minimum, departments and expiry. Personal codes are not listed.
         """
 
-        def show(row: dict[str, Any]) -> dict[str, Any]:
+        def show(row: Row) -> Json:
             return {"promo_code": row["code"]} | coupons.coupon_json(self, SHOP, row)
 
         return page(coupons.public(self, SHOP), "promotions", limit, cursor, show)
 
     @writes(example={"promo_code": "HELLO10"}, setup=(ADDED,), idempotent=True)
-    def apply_discount_code(self, promo_code: Code) -> dict[str, Any]:
+    def apply_discount_code(self, promo_code: Code) -> Json:
         """Apply a discount code to the next order and return its discount in cents.
 
         It replaces any code applied before, is taken off after Circle offers, and works for one
@@ -161,7 +162,7 @@ class Cart(Service):
         }
 
     @writes(setup=(ADDED, Setup("apply_discount_code", {"promo_code": "HELLO10"})), idempotent=True)
-    def clear_discount_code(self) -> dict[str, Any]:
+    def clear_discount_code(self) -> Json:
         """Remove the discount code from the cart and return the cart."""
         checkout = model.checkout(self)
         if checkout["code"]:
@@ -176,13 +177,13 @@ class Cart(Service):
         available_only: AvailableOnly = False,
         limit: Limit = 50,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return a store's two-hour windows for same-day delivery, today and the next two days.
 
         Times are local to the store; the fee is in cents.
         """
 
-        def show(window: dict[str, Any]) -> dict[str, Any]:
+        def show(window: dict[str, Any]) -> Json:
             return stores.window_json(window, "window_id") | {"fee": model.SAME_DAY}
 
         windows = self._windows(store_id, "same_day_delivery", available_only)
@@ -195,7 +196,7 @@ class Cart(Service):
         available_only: AvailableOnly = False,
         limit: Limit = 50,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return a store's one-hour slots for drive-up, today and the next two days.
 
         Times are local to the store.

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from servers.kit.control import seeded
 from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, page
 from servers.shopping import _orders as life
 from servers.shopping import _rules as rules
@@ -45,7 +46,7 @@ class Circle(Service):
     @reads()
     def get_circle_offers(
         self, state: OfferState | None = None, limit: Limit = 30, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return Circle offers, the first to expire first; each can be used in one order.
 
         Each shows the products it is for, its expiry, its state, and whether you have clipped it.
@@ -56,7 +57,7 @@ class Circle(Service):
             offers = [offer for offer in offers if offer["state"] == state]
         return page(offers, "offers", limit, cursor)
 
-    def _offer_json(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _offer_json(self, row: Row) -> Json:
         marks = ",".join("?" * len(row["items"]))
         products = self.db.sql(
             f"SELECT id FROM target_products WHERE item_id IN ({marks}) ORDER BY id", *row["items"]
@@ -76,7 +77,7 @@ class Circle(Service):
             "state": self._state(row),
         }
 
-    def _state(self, row: dict[str, Any]) -> str:
+    def _state(self, row: Row) -> str:
         if model.offer_used(self, row["id"]):
             return "used"
         if self.time >= row["expires"]:
@@ -90,7 +91,7 @@ class Circle(Service):
         example={"offer_id": seeded("tgf", "circle-toys")},
         setup=(Setup("put_in_cart", {"product_id": seeded("tgp", "rc-car"), "quantity": 1}),),
     )
-    def apply_circle_offer(self, offer_id: OfferId) -> dict[str, Any]:
+    def apply_circle_offer(self, offer_id: OfferId) -> Json:
         """Clip an offer for the next order and return its discount on the current cart, in cents.
 
         Only one offer applies to each line of the cart.
@@ -158,7 +159,7 @@ class Circle(Service):
         }
 
     @reads()
-    def get_birthday_offer(self) -> dict[str, Any]:
+    def get_birthday_offer(self) -> Json:
         """Return the offer for your birthday month and whether it is available now.
 
         Its dates are in UTC. Use its offer_id in apply_circle_offer.
@@ -178,7 +179,7 @@ class Circle(Service):
         }
 
     @reads()
-    def get_circle_points(self) -> dict[str, Any]:
+    def get_circle_points(self) -> Json:
         """Return the points you can spend now and those pending from orders on their way.
 
         Also returns all points ever earned and the balance of the next reward.
@@ -202,7 +203,7 @@ class Circle(Service):
         }
 
     @writes(example={"points": 100, "order_id": "${order.order_id}"}, setup=PLACED)
-    def redeem_circle_points(self, points: Points, order_id: OrderId) -> dict[str, Any]:
+    def redeem_circle_points(self, points: Points, order_id: OrderId) -> Json:
         """Spend points on an order that is still processing or preparing.
 
         Its payment method gets back their value: 100 points are worth one dollar.
@@ -250,16 +251,14 @@ class Circle(Service):
         }
 
     @reads()
-    def get_circle_earnings_history(
-        self, limit: Limit = 10, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    def get_circle_earnings_history(self, limit: Limit = 10, cursor: Cursor | None = None) -> Json:
         """Return the ledger of points, newest first: date, description, points, order_id.
 
         Points are negative when they were spent or taken back.
         """
         rows = self.db.rows("target_points", "at<=?", self.time, order="at DESC, rowid DESC")
 
-        def show(row: dict[str, Any]) -> dict[str, Any]:
+        def show(row: Row) -> Json:
             return {
                 "date": row["at"],
                 "description": row["what"],

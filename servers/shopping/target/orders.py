@@ -9,6 +9,7 @@ from pydantic import Field
 
 from servers.kit.control import seeded
 from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Date, Limit, iso, page
 from servers.shopping import _baskets as baskets
 from servers.shopping import _catalogue as catalogue
@@ -72,7 +73,7 @@ def keep_points(svc: Service, order_id: str, at: str, points: int, what: str) ->
     svc.db.insert("target_points", entry)
 
 
-def points_of(svc: Service, row: dict[str, Any]) -> int:
+def points_of(svc: Service, row: Row) -> int:
     """Return the points that an order earns: one for each dollar spent on products.
 
     Orders paid with a RedCard, or by an account without Circle membership, earn none.
@@ -84,12 +85,12 @@ def points_of(svc: Service, row: dict[str, Any]) -> int:
     return sum(net_price(item) for item in items) // 100
 
 
-def net_price(item: dict[str, Any]) -> int:
+def net_price(item: Row) -> int:
     """Return the cents paid for an item, without tax."""
     return item["unit_price"] * item["quantity"] - item["discount"]
 
 
-def order_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+def order_json(svc: Service, row: Row) -> Json:
     """Return an order as JSON."""
     items = life.items(svc, SHOP, row["id"])
     sums = life.sums(svc, SHOP, row)
@@ -131,9 +132,7 @@ def order_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _item_json(
-    svc: Service, row: dict[str, Any], item: dict[str, Any], done: bool
-) -> dict[str, Any]:
+def _item_json(svc: Service, row: Row, item: Row, done: bool) -> Json:
     opened = svc.db.rows("target_returns", "item_id=?", item["id"])
     return {
         "product_id": item["product_id"],
@@ -148,7 +147,7 @@ def _item_json(
     }
 
 
-def return_days(svc: Service, row: dict[str, Any], item: dict[str, Any]) -> int | None:
+def return_days(svc: Service, row: Row, item: Row) -> int | None:
     """Return the number of days in which an item can be returned, or None for never.
 
     It is longer for the own brand and for orders paid with a RedCard.
@@ -160,7 +159,7 @@ def return_days(svc: Service, row: dict[str, Any], item: dict[str, Any]) -> int 
     return days
 
 
-def _order_line(line: dict[str, Any]) -> dict[str, Any]:
+def _order_line(line: Row) -> Json:
     """Return a line of the cart as `life.place` takes it."""
     return {
         "product_id": line["product_id"],
@@ -186,7 +185,7 @@ class Orders(Service):
         address_id: AddressId | None = None,
         delivery_window_id: WindowId | None = None,
         drive_up_slot_id: DriveUpId | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Check out the whole cart, charge the payment method, and return the order.
 
         All lines must have the same fulfilment and store. Circle offers are taken off first, then
@@ -230,11 +229,11 @@ class Orders(Service):
         self,
         order_id: str,
         how: str,
-        store: dict[str, Any] | None,
+        store: Row | None,
         address: dict[str, Any] | None,
         window_id: str | None,
         slot_id: str | None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return the moments of an order's life, or refuse a missing or unneeded time slot."""
         window_misplaced = window_id is not None and how != "same_day_delivery"
         slot_misplaced = slot_id is not None and how != "drive_up"
@@ -264,7 +263,7 @@ class Orders(Service):
     def _window(
         self,
         how: str,
-        store: dict[str, Any],
+        store: Row,
         address: dict[str, Any] | None,
         kind: stores.Kind,
         window_id: str | None,
@@ -278,7 +277,7 @@ class Orders(Service):
             baskets.require_reach(self, SHOP, store, address)
         return stores.find_window(self, SHOP, store, kind, window_id, tool)
 
-    def _after(self, row: dict[str, Any], cart: list[dict[str, Any]]) -> None:
+    def _after(self, row: Row, cart: list[Row]) -> None:
         """Empty the cart and enter the points that an order earns when it is delivered."""
         for line in cart:
             self.db.delete("target_cart", line["id"])
@@ -286,7 +285,7 @@ class Orders(Service):
         if row["done_at"] is not None:
             self._earn(row, row["done_at"])
 
-    def _earn(self, row: dict[str, Any], at: str) -> None:
+    def _earn(self, row: Row, at: str) -> None:
         points = points_of(self, row)
         if points:
             keep_points(self, row["id"], at, points, "Purchase")
@@ -299,7 +298,7 @@ class Orders(Service):
         query: Query | None = None,
         limit: Limit = 20,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return past and current orders, latest first: order_id, status, fulfilment, items bought.
 
         Totals are in cents.
@@ -307,7 +306,7 @@ class Orders(Service):
         rows = life.orders(self, SHOP, status, query, since)
         keys = ("order_id", "status", "fulfillment_type", "placed_at", "total", "refunded")
 
-        def brief(row: dict[str, Any]) -> dict[str, Any]:
+        def brief(row: Row) -> dict[str, Any]:
             shown = order_json(self, row)
             bought = [f"{item['quantity']} x {item['title']}" for item in shown["items"]]
             return {key: shown[key] for key in keys} | {"bought": bought}
@@ -315,7 +314,7 @@ class Orders(Service):
         return page(rows, "orders", limit, cursor, brief)
 
     @reads(example={"order_id": seeded("tgo", "windstorm")})
-    def get_order_info(self, order_id: OrderId) -> dict[str, Any]:
+    def get_order_info(self, order_id: OrderId) -> Json:
         """Return an order in full: status, items, discounts, charges and refunds, points, timeline.
 
         It also shows the window of a pickup or delivery, or the tracking number of a parcel.
@@ -327,7 +326,7 @@ class Orders(Service):
         setup=PLACED,
         destructive=True,
     )
-    def void_order(self, order_id: OrderId, reason: Reason) -> dict[str, Any]:
+    def void_order(self, order_id: OrderId, reason: Reason) -> Json:
         """Cancel an order that is processing or preparing and refund it.
 
         Pending points are reversed, and points spent on the order are returned.
@@ -353,7 +352,7 @@ class Orders(Service):
         }
 
     @writes(example={"order_id": seeded("tgo", "ready-now")}, destructive=True)
-    def check_in_at_store(self, order_id: OrderId) -> dict[str, Any]:
+    def check_in_at_store(self, order_id: OrderId) -> Json:
         """Tell the store that you have arrived for an order_pickup or drive_up order that is ready.
 
         The order is handed over, and its points are credited.
@@ -385,7 +384,7 @@ class Orders(Service):
         product_id: ProductId,
         reason: Reason,
         return_method: ReturnWay = "in_store",
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return all units of an item, once.
 
         The refund follows when Target has received the item: the next day at a store or by
@@ -430,7 +429,7 @@ class Orders(Service):
         return -sum(entry["points"] for entry in entries)
 
     @reads()
-    def list_my_returns(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_my_returns(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return the returns that you have begun, newest first."""
         rows = self.db.rows("target_returns", order="requested_at DESC, rowid DESC")
         return page([self._return_json(r) for r in rows], "returns", limit, cursor)
@@ -439,11 +438,11 @@ class Orders(Service):
         example={"return_id": "${mine.returns.0.return_id}"},
         setup=(Setup("list_my_returns", {}, "mine"),),
     )
-    def get_return_info(self, return_id: ReturnId) -> dict[str, Any]:
+    def get_return_info(self, return_id: ReturnId) -> Json:
         """Return a return's status (requested, received or refunded), refund in cents, due date."""
         return self._return_json(returns.find_return(self, SHOP, return_id))
 
-    def _return_json(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _return_json(self, row: Row) -> Json:
         item = self.db.get("target_order_items", row["item_id"]) or {}
         way = "in_store" if row["method"] == "store" else row["method"]
         return {

@@ -9,6 +9,7 @@ from pydantic import Field
 from servers.kit.control import seeded
 from servers.kit.fields import Rating
 from servers.kit.service import Service, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, page
 from servers.shopping import _catalogue as catalogue
 from servers.shopping import _returns as returns
@@ -44,7 +45,7 @@ class Products(Service):
         max_price: rules.MaxPrice | None = None,
         limit: Limit = 20,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Search for products; colours and sizes are options of one result. Prices in cents.
 
         Each option has its own product_id. `price` is the price for shipping, after any sale; order
@@ -68,13 +69,13 @@ class Products(Service):
             if catalogue.fits(shown, shown["price"], limits):
                 products.append(shown)
 
-        def show(product: dict[str, Any]) -> dict[str, Any]:
+        def show(product: Row) -> dict[str, Any]:
             return product | {"options": self._options(product["product_id"])}
 
         products = catalogue.in_order(products, sort_by, "price")
         return page(products, "products", limit, cursor, show)
 
-    def _head(self, row: dict[str, Any], item: dict[str, Any]) -> dict[str, Any]:
+    def _head(self, row: Row, item: Row) -> Json:
         return {
             "product_id": row["id"],
             "name": row["title"],
@@ -99,7 +100,7 @@ class Products(Service):
         return options
 
     @reads(example={"product_id": VACUUM})
-    def get_merchandise_info(self, product_id: rules.ProductId) -> dict[str, Any]:
+    def get_merchandise_info(self, product_id: rules.ProductId) -> Json:
         """Return a product: description, features, upc, rating, options, prices in cents, any sale.
 
         The shippable_quantity is the number of units that can be shipped now.
@@ -127,7 +128,7 @@ class Products(Service):
     @reads(example={"product_id": VACUUM, "store_id": HOLLYWOOD})
     def check_in_store_availability(
         self, product_id: rules.ProductId, store_id: rules.StoreId
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return how many units of a product a store has now, with aisle, shelf and floor."""
         place = self._place(product_id, store_id)
         return {
@@ -141,7 +142,7 @@ class Products(Service):
         }
 
     @reads(example={"product_id": VACUUM, "store_id": HOLLYWOOD})
-    def find_in_store(self, product_id: rules.ProductId, store_id: rules.StoreId) -> dict[str, Any]:
+    def find_in_store(self, product_id: rules.ProductId, store_id: rules.StoreId) -> Json:
         """Return the location of a product in a store: aisle, shelf, floor and department.
 
         `found` is false if the store does not carry it.
@@ -157,7 +158,7 @@ class Products(Service):
             "department_area": place["department_area"],
         }
 
-    def _place(self, product_id: str, store_id: str) -> dict[str, Any]:
+    def _place(self, product_id: str, store_id: str) -> Json:
         """Return `{quantity, aisle, shelf, floor, department_area}`; None where not carried."""
         row = catalogue.find_product(self, SHOP, product_id)
         store = stores.find_store(self, SHOP, store_id)
@@ -184,7 +185,7 @@ class Products(Service):
         rating_filter: rules.Stars | None = None,
         limit: Limit = 20,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return guests' reviews of a product, newest first; all colours and sizes share them."""
         family = catalogue.find_product(self, SHOP, product_id)["family"]
         fewest = rating_filter or 1
@@ -206,7 +207,7 @@ class Products(Service):
         rating: Rating,
         title: rules.ReviewTitle,
         body: rules.ReviewBody,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Post your review of a product and return it.
 
         You can write one per product, whatever its colour or size.
@@ -226,7 +227,7 @@ class Products(Service):
         radius_miles: Radius = 30,
         limit: Limit = 10,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return Target stores near a ZIP code or city, nearest first.
 
         Each has its distance in miles, address, local hours, and fulfilment services.
@@ -235,12 +236,12 @@ class Products(Service):
         return page(nearby, "stores", limit, cursor)
 
     @reads(example={"store_id": HOLLYWOOD})
-    def get_store(self, store_id: rules.StoreId) -> dict[str, Any]:
+    def get_store(self, store_id: rules.StoreId) -> Json:
         """Return a store's address, coordinates, phone, local hours and services."""
         return stores.store_json(self, stores.find_store(self, SHOP, store_id))
 
     @reads()
-    def get_preferred_store(self) -> dict[str, Any]:
+    def get_preferred_store(self) -> Json:
         """Return the preferred store, or null if none was chosen.
 
         Pickup, drive-up and same-day delivery use it by default.
@@ -256,7 +257,7 @@ class Products(Service):
         }
 
     @writes(example={"store_id": seeded("tgs", "galleria")}, idempotent=True)
-    def set_preferred_store(self, store_id: rules.StoreId) -> dict[str, Any]:
+    def set_preferred_store(self, store_id: rules.StoreId) -> Json:
         """Set the preferred store. Lines already in the cart keep their store."""
         name = stores.open_store(self, SHOP, store_id)["name"]
         settings = self.db.rows("target_settings")[0]
@@ -269,7 +270,7 @@ class Products(Service):
         }
 
 
-def life_days(svc: Service, row: dict[str, Any]) -> int | None:
+def life_days(svc: Service, row: Row) -> int | None:
     """Return the number of days in which a product can be returned without a RedCard.
 
     None means never.
@@ -277,7 +278,7 @@ def life_days(svc: Service, row: dict[str, Any]) -> int | None:
     return own_brand_days(svc, row) or returns.return_days(svc, SHOP, row)
 
 
-def own_brand_days(svc: Service, row: dict[str, Any]) -> int | None:
+def own_brand_days(svc: Service, row: Row) -> int | None:
     """Return a year for Target's own brand, else None."""
     item = catalogue.item_of(svc, row)
     if item["brand"] != OWN_BRAND or item["final_sale"]:

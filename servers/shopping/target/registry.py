@@ -10,6 +10,7 @@ from pydantic import Field
 from servers.kit.control import make_id, seeded
 from servers.kit.fields import PersonName
 from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Date, Limit, page
 from servers.kit.zones import local_day
 from servers.shopping import _catalogue as catalogue
@@ -52,7 +53,7 @@ class Registry(Service):
         type: Occasion,
         event_date: Date | None = None,
         co_registrant_name: PersonName | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Create a gift registry and return it, still empty and not shared.
 
         The date of the event cannot be in the past.
@@ -77,12 +78,12 @@ class Registry(Service):
         return self._registry_json(self.db.insert("target_registries", registry))
 
     @reads()
-    def list_registries(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_registries(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return your own registries, newest first, with the quantities desired and fulfilled."""
         newest = "created_at DESC, rowid DESC"
         rows = self.db.rows("target_registries", "owner IS NULL", order=newest)
 
-        def head(row: dict[str, Any]) -> dict[str, Any]:
+        def head(row: Row) -> Json:
             shown = self._registry_json(row)
             items = shown.pop("items")
             return shown | {
@@ -93,7 +94,7 @@ class Registry(Service):
         return page(rows, "registries", limit, cursor, head)
 
     @reads(example={"registry_id": seeded("tgg", "own")})
-    def get_registry(self, registry_id: RegistryId) -> dict[str, Any]:
+    def get_registry(self, registry_id: RegistryId) -> Json:
         """Return a registry with its items: price in cents, quantities desired and fulfilled.
 
         Each item names its givers. The share_link is null until the registry has been shared.
@@ -104,7 +105,7 @@ class Registry(Service):
         example={"share_link": "${shared.share_link}"},
         setup=(NEW, Setup("share_registry", {"registry_id": "${new.registry_id}"}, "shared")),
     )
-    def open_registry_link(self, share_link: Link) -> dict[str, Any]:
+    def open_registry_link(self, share_link: Link) -> Json:
         """Return the registry behind a share link, yours or someone else's.
 
         To give a gift from it, call put_in_cart with its registry_id.
@@ -124,7 +125,7 @@ class Registry(Service):
     @writes(example={"registry_id": "${new.registry_id}", "product_id": POT}, setup=(NEW,))
     def add_to_registry(
         self, registry_id: RegistryId, product_id: ProductId, quantity_desired: Quantity = 1
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Add a product to one of your registries, or more units of it, and return the registry."""
         row = self._own(registry_id)
         catalogue.on_sale(self, SHOP, product_id)
@@ -144,9 +145,7 @@ class Registry(Service):
         return self._registry_json(row)
 
     @writes(example={"registry_id": "${new.registry_id}", "product_id": POT}, setup=(NEW, FILLED))
-    def remove_from_registry(
-        self, registry_id: RegistryId, product_id: ProductId
-    ) -> dict[str, Any]:
+    def remove_from_registry(self, registry_id: RegistryId, product_id: ProductId) -> Json:
         """Remove a product from one of your registries and return the registry.
 
         Gifts that have already been bought are not affected.
@@ -166,7 +165,7 @@ class Registry(Service):
         return self._registry_json(row)
 
     @writes(example={"registry_id": "${new.registry_id}"}, setup=(NEW,), idempotent=True)
-    def share_registry(self, registry_id: RegistryId) -> dict[str, Any]:
+    def share_registry(self, registry_id: RegistryId) -> Json:
         """Return the link that lets others see one of your registries; it is always the same."""
         row = self._own(registry_id)
         slug = row["slug"] or make_id("reg", registry_id)[4:]
@@ -174,7 +173,7 @@ class Registry(Service):
             self.db.update("target_registries", registry_id, slug=slug)
         return {"registry_id": registry_id, "share_link": LINK + slug}
 
-    def _find_registry(self, registry_id: str) -> dict[str, Any]:
+    def _find_registry(self, registry_id: str) -> Row:
         row = self.db.get("target_registries", registry_id)
         if row is None:
             message = f"There is no registry with the ID {registry_id!r}."
@@ -198,12 +197,12 @@ class Registry(Service):
             )
         return row
 
-    def _wanted(self, registry_id: str, product_id: str) -> dict[str, Any] | None:
+    def _wanted(self, registry_id: str, product_id: str) -> Row | None:
         where = "registry_id=? AND product_id=?"
         rows = self.db.rows("target_wanted", where, registry_id, product_id)
         return rows[0] if rows else None
 
-    def _gifts(self, registry_id: str) -> list[dict[str, Any]]:
+    def _gifts(self, registry_id: str) -> list[Row]:
         """Return the gifts of others and those of the user, oldest first.
 
         A gift of the user counts while its order is neither canceled, expired nor lost and the item
@@ -219,7 +218,7 @@ class Registry(Service):
                 gifts.append(item | {"buyer": user, "at": order["placed_at"]})
         return sorted(gifts, key=lambda g: (g["at"], g["id"]))
 
-    def _registry_json(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _registry_json(self, row: Row) -> Json:
         gifts = self._gifts(row["id"])
         items = []
         wishes = self.db.rows("target_wanted", "registry_id=?", row["id"], order="added_at, rowid")

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from servers.kit.service import Service
 from servers.kit.store import Table
+from servers.kit.types import Json, Row
 from servers.kit.values import iso, parse_time
 from servers.shopping import _baskets as baskets
 from servers.shopping import _catalogue as catalogue
@@ -123,7 +124,7 @@ def plus(svc: Service) -> bool:
     return until is not None and svc.time < until
 
 
-def price_json(row: dict[str, Any], at: int) -> dict[str, Any]:
+def price_json(row: Row, at: int) -> Json:
     """Return the regular price, the rollback price (None if there is none now) and its end."""
     rolled = catalogue.on_special(row, at)
     return {
@@ -139,7 +140,7 @@ def home_store(svc: Service) -> str | None:
     return svc.db.rows("walmart_settings")[0]["home_store"]
 
 
-def checkout(svc: Service) -> dict[str, Any]:
+def checkout(svc: Service) -> Row:
     """Return the promo code and the reserved slot of the next order."""
     return svc.db.rows("walmart_checkout")[0]
 
@@ -149,7 +150,7 @@ def choose_store(svc: Service, fulfillment: str, store_id: str | None) -> dict[s
     return baskets.store_for(svc, SHOP, fulfillment, store_id, home_store(svc))
 
 
-def unit_price(svc: Service, row: dict[str, Any], store: dict[str, Any] | None) -> int:
+def unit_price(svc: Service, row: Row, store: Row | None) -> int:
     """Return the price of one unit now: a store's own price where it has one."""
     if store is not None:
         own = stores.shelf(svc, SHOP, row, store)["price"]
@@ -172,12 +173,12 @@ def shipping_fee(svc: Service, fulfillment: str, subtotal: int) -> int:
     return 0 if subtotal >= FREE_FROM else SHIPPING
 
 
-def code_state(svc: Service, basket: list[dict[str, Any]]) -> coupons.Applied:
+def code_state(svc: Service, basket: list[Row]) -> coupons.Applied:
     """Return what the applied promo code does for the basket."""
     return coupons.applied(svc, SHOP, checkout(svc)["code"], basket)
 
 
-def basket_json(svc: Service) -> dict[str, Any]:
+def basket_json(svc: Service) -> Json:
     """Return the basket as JSON, at current prices."""
     basket = lines(svc)
     row, refusal, shares = code_state(svc, basket)
@@ -198,7 +199,7 @@ def basket_json(svc: Service) -> dict[str, Any]:
     }
 
 
-def _reserved_slot(svc: Service, chosen: dict[str, Any]) -> dict[str, Any] | None:
+def _reserved_slot(svc: Service, chosen: Row) -> Json | None:
     if chosen["slot_at"] is None or chosen["slot_until"] <= svc.time:
         return None
     start = parse_time(chosen["slot_at"])
@@ -210,7 +211,7 @@ def _reserved_slot(svc: Service, chosen: dict[str, Any]) -> dict[str, Any] | Non
     }
 
 
-def touch(svc: Service) -> dict[str, Any]:
+def touch(svc: Service) -> Json:
     """Note that the basket changed and return it as JSON."""
     svc.db.update("walmart_checkout", checkout(svc)["id"], updated_at=iso(svc.now))
     return basket_json(svc)

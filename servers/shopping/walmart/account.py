@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from servers.kit.fields import CardNumber, City, Expiry, PersonName, State, Street, Zip
 from servers.kit.service import Service, reads, writes
+from servers.kit.types import Json
 from servers.kit.values import Cursor, Limit, page
 from servers.shopping import _rules as rules
 from servers.shopping._rules import MakeDefault
@@ -29,7 +30,7 @@ class Account(Service):
     """Who the customer is, and their addresses and cards."""
 
     @reads()
-    def get_profile(self) -> dict[str, Any]:
+    def get_profile(self) -> Json:
         """Return the signed-in customer: user_id, name, email, phone, Walmart+ membership.
 
         Members pay no fees for shipping and delivery. walmart_plus_until is the end of the
@@ -46,9 +47,7 @@ class Account(Service):
         }
 
     @reads()
-    def list_shipping_addresses(
-        self, limit: Limit = 20, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    def list_shipping_addresses(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return the address book, oldest first; is_default marks the default address."""
         return page(rules.addresses(self, SHOP), "addresses", limit, cursor)
 
@@ -69,7 +68,7 @@ class Account(Service):
         state: State,
         zip_code: Zip,
         is_default: MakeDefault = False,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Add an address to the address book and return it.
 
         An address that is already saved is refused.
@@ -78,9 +77,7 @@ class Account(Service):
         return rules.add_address(self, SHOP, address, is_default)
 
     @reads()
-    def list_wallet_payments(
-        self, limit: Limit = 20, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    def list_wallet_payments(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return the cards in the wallet, oldest first; is_default marks the default one.
 
         Each has its type, brand, last four digits and expiry; gift cards show their balance in
@@ -98,7 +95,7 @@ class Account(Service):
         card_number: CardNumber,
         expiry: ValidUntil | None = None,
         is_default: MakeDefault = False,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Add a card to the wallet and return it.
 
         Walmart looks up the balance of a gift card by its number.

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from servers.kit.control import seeded
 from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, iso, page
 from servers.shopping import _baskets as baskets
 from servers.shopping import _coupons as coupons
@@ -33,7 +32,7 @@ class Basket(Service):
     """The next order."""
 
     @reads()
-    def get_basket(self) -> dict[str, Any]:
+    def get_basket(self) -> Json:
         """Return the basket at current prices, in cents.
 
         Shows its lines and whether they are in stock, the subtotal, the promo code and any reason
@@ -56,7 +55,7 @@ class Basket(Service):
         fulfillment_type: HowFulfilled = "shipping",
         store_id: AtStore | None = None,
         substitution_pref: Substitution | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Add a product to the basket and return the basket.
 
         If the basket already has it with this fulfilment and store, its quantity goes up.
@@ -83,7 +82,7 @@ class Basket(Service):
         fulfillment_type: HowFulfilled | None = None,
         store_id: AtStore | None = None,
         substitution_pref: Substitution | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Change a line's quantity, fulfilment, store or substitution and return the basket."""
         line = baskets.find_line(self, SHOP, line_item_id)
         given = (quantity, fulfillment_type, store_id, substitution_pref)
@@ -102,7 +101,7 @@ class Basket(Service):
         return model.touch(self)
 
     @writes(example={"line_item_id": "${basket.items.0.line_item_id}"}, setup=(ADDED,))
-    def remove_item_from_basket(self, line_item_id: LineId) -> dict[str, Any]:
+    def remove_item_from_basket(self, line_item_id: LineId) -> Json:
         """Remove a line from the basket and return the basket."""
         self.db.delete("walmart_basket", baskets.find_line(self, SHOP, line_item_id)["id"])
         return model.touch(self)
@@ -113,7 +112,7 @@ class Basket(Service):
     )
     def choose_fulfillment(
         self, fulfillment_type: HowFulfilled, store_id: AtStore | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Give every line the same fulfilment and store and return the basket.
 
         Warnings name the products that are not available that way.
@@ -124,19 +123,19 @@ class Basket(Service):
 
     # -- promo codes -------------------------------------------------------------------------------
     @reads()
-    def list_promo_codes(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_promo_codes(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return the promo codes that anyone can use, with their conditions.
 
         Personal codes are not listed.
         """
 
-        def show(row: dict[str, Any]) -> dict[str, Any]:
+        def show(row: Row) -> Json:
             return {"promo_code": row["code"]} | coupons.coupon_json(self, SHOP, row)
 
         return page(coupons.public(self, SHOP), "promo_codes", limit, cursor, show)
 
     @writes(example={"promo_code": "ROLL10"}, setup=(ADDED,), idempotent=True)
-    def redeem_promo_code(self, promo_code: Code) -> dict[str, Any]:
+    def redeem_promo_code(self, promo_code: Code) -> Json:
         """Apply a promo code to the next order and return the discount on the basket, in cents.
 
         It replaces any code applied before.
@@ -153,7 +152,7 @@ class Basket(Service):
         }
 
     @writes(setup=(ADDED, Setup("redeem_promo_code", {"promo_code": "ROLL10"})), idempotent=True)
-    def remove_promo_code(self) -> dict[str, Any]:
+    def remove_promo_code(self) -> Json:
         """Remove the promo code from the basket and return the basket."""
         if model.checkout(self)["code"] is not None:
             self.db.update("walmart_checkout", model.checkout(self)["id"], code=None)
@@ -167,7 +166,7 @@ class Basket(Service):
         available_only: stores.AvailableOnly = False,
         limit: Limit = 50,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return a store's pickup slots of today and the next two days, earliest first.
 
         Dates and times are local to the store.
@@ -179,7 +178,7 @@ class Basket(Service):
         return page([stores.window_json(w, "slot_id") for w in windows], "slots", limit, cursor)
 
     @writes(example={"store_id": EASTPORT, "slot_id": "${slots.slots.0.slot_id}"}, setup=(SLOTS,))
-    def reserve_pickup_slot(self, store_id: StoreId, slot_id: SlotId) -> dict[str, Any]:
+    def reserve_pickup_slot(self, store_id: StoreId, slot_id: SlotId) -> Json:
         """Hold a pickup slot for one hour for the next order.
 
         It replaces any slot held before.

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from servers.kit.control import seeded
 from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Date, Limit, iso, page, parse_time
 from servers.shopping import _baskets as baskets
 from servers.shopping import _catalogue as catalogue
@@ -57,7 +58,7 @@ FOR_PICKUP = (
 )
 
 
-def order_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+def order_json(svc: Service, row: Row) -> Json:
     """Return an order as JSON."""
     return {
         "order_id": row["id"],
@@ -84,7 +85,7 @@ def order_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _bill(svc: Service, row: dict[str, Any]) -> dict[str, int]:
+def _bill(svc: Service, row: Row) -> dict[str, int]:
     sums = life.sums(svc, SHOP, row)
     return {
         "subtotal": sums["subtotal"],
@@ -97,7 +98,7 @@ def _bill(svc: Service, row: dict[str, Any]) -> dict[str, int]:
     }
 
 
-def item_json(svc: Service, row: dict[str, Any], item: dict[str, Any]) -> dict[str, Any]:
+def item_json(svc: Service, row: Row, item: Row) -> Json:
     """Return an item of an order as JSON.
 
     It shows what became of the item at the store, and the last moment for returning it.
@@ -133,7 +134,7 @@ class Orders(Service):
         payment_method_id: PaymentId,
         address_id: AddressId | None = None,
         pickup_slot_id: SlotId | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Order the whole basket at current prices, charge it, and return the order, in cents.
 
         All lines must have the same fulfilment and store. Pickup needs a slot, either passed or
@@ -177,7 +178,7 @@ class Orders(Service):
         )
         return order_json(self, row)
 
-    def _slot(self, store: dict[str, Any], slot_id: str | None) -> dict[str, Any]:
+    def _slot(self, store: Row, slot_id: str | None) -> Json:
         """Return the requested or reserved pickup slot, or refuse."""
         chosen = model.checkout(self)
         reserved = chosen["slot_at"] is not None and chosen["slot_until"] > self.time
@@ -204,7 +205,7 @@ class Orders(Service):
         status: StateFilter | None = None,
         limit: Limit = 20,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return orders, newest first: order_id, status, items, total in cents.
 
         `query` searches the products in them.
@@ -212,7 +213,7 @@ class Orders(Service):
         rows = life.orders(self, SHOP, status, query, ordered_since)
         return page(rows, "orders", limit, cursor, self._summary)
 
-    def _summary(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _summary(self, row: Row) -> Json:
         bill = _bill(self, row)
         items = [
             {"product_id": i["product_id"], "title": i["title"], "quantity": i["quantity"]}
@@ -229,7 +230,7 @@ class Orders(Service):
         }
 
     @reads(example={"order_id": seeded("wmo", "first-fryer")})
-    def get_purchase_details(self, order_id: OrderId) -> dict[str, Any]:
+    def get_purchase_details(self, order_id: OrderId) -> Json:
         """Return an order in full: current status, items, sums, charges, refunds, and events.
 
         Each item shows its outcome if the store ran out of it. Pickup orders show their slot.
@@ -241,7 +242,7 @@ class Orders(Service):
         setup=PLACED,
         destructive=True,
     )
-    def cancel_purchase(self, order_id: OrderId, reason: Reason) -> dict[str, Any]:
+    def cancel_purchase(self, order_id: OrderId, reason: Reason) -> Json:
         """Cancel an order that is still processing or preparing and refund it in full."""
         row, refunded = life.cancel(self, SHOP, order_id, reason, "ORDER_NOT_CANCELABLE")
         return {
@@ -252,7 +253,7 @@ class Orders(Service):
         }
 
     @writes(example={"order_id": seeded("wmo", "ready-now")}, destructive=True)
-    def check_in_for_pickup(self, order_id: OrderId) -> dict[str, Any]:
+    def check_in_for_pickup(self, order_id: OrderId) -> Json:
         """Tell the store that you have arrived for an order that is ready; it is handed over.
 
         An order that is not collected within 3 days is refunded.
@@ -274,7 +275,7 @@ class Orders(Service):
     )
     def initiate_return(
         self, order_id: OrderId, product_id: ProductId, reason: Reason, return_method: Way = "store"
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return an item of an order, all its units, once.
 
         A store refunds it the next day; by mail it takes eight days.
@@ -286,9 +287,7 @@ class Orders(Service):
         return self._return_json(opened)
 
     @reads()
-    def list_return_requests(
-        self, limit: Limit = 20, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    def list_return_requests(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return the returns that you opened, newest first, with status and refund in cents."""
         rows = self.db.rows("walmart_returns", order="requested_at DESC, rowid DESC")
         return page(rows, "returns", limit, cursor, self._return_json)
@@ -297,11 +296,11 @@ class Orders(Service):
         example={"return_id": "${all.returns.0.return_id}"},
         setup=(Setup("list_return_requests", {}, "all"),),
     )
-    def get_return_request(self, return_id: ReturnId) -> dict[str, Any]:
+    def get_return_request(self, return_id: ReturnId) -> Json:
         """Return a return with its current status and the date of its refund."""
         return self._return_json(returns.find_return(self, SHOP, return_id))
 
-    def _return_json(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _return_json(self, row: Row) -> Json:
         item = self.db.get("walmart_order_items", row["item_id"]) or {}
         return {
             "return_id": row["id"],
@@ -317,7 +316,7 @@ class Orders(Service):
         }
 
 
-def find_item(svc: Service, row: dict[str, Any], product_id: str) -> dict[str, Any]:
+def find_item(svc: Service, row: Row, product_id: str) -> dict[str, Any]:
     """Return the item of an order that is this product, or refuse."""
     items = life.items(svc, SHOP, row["id"])
     item = next((i for i in items if i["product_id"] == product_id), None)
@@ -335,13 +334,13 @@ def find_item(svc: Service, row: dict[str, Any], product_id: str) -> dict[str, A
 
 def place(
     svc: Service,
-    basket: list[dict[str, Any]],
+    basket: list[Row],
     shares: list[int],
     address_id: str | None,
     method_id: str,
     *,
-    store: dict[str, Any] | None = None,
-    slot: dict[str, Any] | None = None,
+    store: Row | None = None,
+    slot: Row | None = None,
     code: str | None = None,
     moment: int | None = None,
     plan_id: str | None = None,
@@ -395,7 +394,7 @@ def place(
 
 
 def _delivery(
-    svc: Service, store: dict[str, Any], address: dict[str, Any], subtotal: int, placed_at: int
+    svc: Service, store: Row, address: dict[str, Any], subtotal: int, placed_at: int
 ) -> dict[str, str]:
     """Return the moments of a delivery from a store, or refuse it."""
     if subtotal < model.DELIVERY_MINIMUM:
@@ -412,9 +411,7 @@ def _delivery(
     return life.courier(placed_at, start, start + DELIVERY_HOURS * HOUR)
 
 
-def _settle_short(
-    svc: Service, row: dict[str, Any], basket: list[dict[str, Any]], store: dict[str, Any]
-) -> None:
+def _settle_short(svc: Service, row: Row, basket: list[Row], store: Row) -> None:
     """Decide what becomes of the items that the store runs out of.
 
     The outcome and its refund count from the moment at which the order is put together.
@@ -442,9 +439,7 @@ def _settle_short(
     life.lower_unclaimed_refund(svc, SHOP, row["id"], refunded)
 
 
-def _refund(
-    svc: Service, item: dict[str, Any], substitute: dict[str, Any] | None, store: dict[str, Any]
-) -> int:
+def _refund(svc: Service, item: Row, substitute: Row | None, store: Row) -> int:
     """Return the refund of an item that is out: all of it, or what its substitute costs less."""
     paid = item["unit_price"] * item["quantity"] - item["discount"]
     if substitute is None:
@@ -455,7 +450,7 @@ def _refund(
     return cheaper + item["tax"] * cheaper // paid
 
 
-def _substitute(svc: Service, line: dict[str, Any], store: dict[str, Any]) -> dict[str, Any] | None:
+def _substitute(svc: Service, line: Row, store: Row) -> dict[str, Any] | None:
     """Return the product of the same category in the store that is nearest in price, or None."""
     category = catalogue.item_of(svc, line["row"])["category"]
     needed = max(line["quantity"], SHORT)
@@ -466,7 +461,7 @@ def _substitute(svc: Service, line: dict[str, Any], store: dict[str, Any]) -> di
         if stores.shelf(svc, SHOP, row, store)["quantity"] >= needed:
             candidates.append(row)
 
-    def distance(row: dict[str, Any]) -> tuple[int, str]:
+    def distance(row: Row) -> tuple[int, str]:
         return abs(model.unit_price(svc, row, store) - line["unit"]), row["id"]
 
     return min(candidates, key=distance, default=None)

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from servers.kit.control import seeded
 from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, iso, page, parse_time
 from servers.shopping import _catalogue as catalogue
 from servers.shopping import _orders as life
@@ -49,7 +50,7 @@ class PriceMatch(Service):
     """Competitors' prices, and requests to match them."""
 
     @reads(example={"product_id": ITEM})
-    def check_price_match(self, product_id: ProductId) -> dict[str, Any]:
+    def check_price_match(self, product_id: ProductId) -> Json:
         """Return competitors' current prices for the identical product (same upc), in cents.
 
         The best_competitor is the cheapest one that has it in stock.
@@ -66,7 +67,7 @@ class PriceMatch(Service):
             "best_competitor": best,
         }
 
-    def _competitors(self, row: dict[str, Any]) -> list[dict[str, Any]]:
+    def _competitors(self, row: Row) -> list[dict[str, Any]]:
         """Return the competitors' own offers, as JSON, of the same product in the same options."""
         competitors = []
         offers = self.db.rows(
@@ -88,7 +89,7 @@ class PriceMatch(Service):
                 competitors.append(self._competitor_json("Target", listing, price))
         return competitors
 
-    def _competitor_json(self, name: str, stocked: dict[str, Any], price: int) -> dict[str, Any]:
+    def _competitor_json(self, name: str, stocked: Row, price: int) -> Json:
         return {
             "competitor_name": name,
             "price": price,
@@ -109,7 +110,7 @@ class PriceMatch(Service):
         product_id: ProductId,
         competitor_price: ClaimedPrice,
         competitor_name: Competitor,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Request the difference to a competitor's lower price, within 7 days of an order.
 
         You can ask once for each item; the decision follows within two hours. Walmart looks up the
@@ -143,9 +144,7 @@ class PriceMatch(Service):
             life.lower_unclaimed_refund(self, SHOP, order_id, refund)
         return self._match_json(self.db.insert("walmart_matches", request))
 
-    def _require_matchable(
-        self, row: dict[str, Any], item: dict[str, Any], competitor_price: int
-    ) -> None:
+    def _require_matchable(self, row: Row, item: Row, competitor_price: int) -> None:
         """Refuse an item that cannot be matched, or not at this price."""
         state = life.status(row, self.time)
         too_late = self.now > parse_time(row["placed_at"]) + WINDOW
@@ -189,9 +188,7 @@ class PriceMatch(Service):
             hint = "It is refunded in full; see get_return_request."
             self.fail("ALREADY_RETURNED", message, hint, return_id=opened[0]["id"])
 
-    def _decide(
-        self, product: dict[str, Any], item: dict[str, Any], name: str, claimed: int
-    ) -> Decision:
+    def _decide(self, product: Row, item: Row, name: str, claimed: int) -> Decision:
         """Decide on a request by what the named competitor asks now."""
         if item["outcome"] is not None:
             why = f"The store could not keep {item['title']} for this order."
@@ -229,7 +226,7 @@ class PriceMatch(Service):
             ),
         ),
     )
-    def get_price_match_status(self, request_id: RequestId) -> dict[str, Any]:
+    def get_price_match_status(self, request_id: RequestId) -> Json:
         """Return a request: pending, approved or denied.
 
         Once it is decided, it shows the reason and the refund in cents.
@@ -246,12 +243,12 @@ class PriceMatch(Service):
         return self._match_json(row)
 
     @reads()
-    def list_price_matches(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_price_matches(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return all price match requests, newest first."""
         rows = self.db.rows("walmart_matches", order="requested_at DESC, rowid DESC")
         return page(rows, "requests", limit, cursor, self._match_json)
 
-    def _match_json(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _match_json(self, row: Row) -> Json:
         item = self.db.get("walmart_order_items", row["item_id"]) or {}
         order = self.db.get("walmart_orders", row["order_id"]) or {}
         verdict = row["verdict"]
@@ -275,12 +272,12 @@ class PriceMatch(Service):
         }
 
 
-def _net_price(item: dict[str, Any]) -> int:
+def _net_price(item: Row) -> int:
     """Return the cents paid for an item, without tax."""
     return item["unit_price"] * item["quantity"] - item["discount"]
 
 
-def _difference(item: dict[str, Any], price: int) -> int:
+def _difference(item: Row, price: int) -> int:
     """Return the refund of an item for a competitor's unit price, tax included."""
     net = _net_price(item)
     less = max(net - price * item["quantity"], 0)

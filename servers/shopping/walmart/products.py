@@ -9,6 +9,7 @@ from pydantic import Field
 from servers.kit.control import seeded
 from servers.kit.fields import Rating
 from servers.kit.service import Service, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, page
 from servers.shopping import _catalogue as catalogue
 from servers.shopping import _rules as rules
@@ -55,7 +56,7 @@ class Products(Service):
         sort_by: SortBy | None = None,
         limit: Limit = 20,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Search for products with words and filters; colours and sizes are options of one result.
 
         Each option has its own product_id. Prices are in cents. The effective_price is the current
@@ -91,7 +92,7 @@ class Products(Service):
         products = catalogue.in_order(products, sort_by, "effective_price")
         return page(products, "products", limit, cursor)
 
-    def _options(self, row: dict[str, Any]) -> list[dict[str, Any]]:
+    def _options(self, row: Row) -> list[dict[str, Any]]:
         options = []
         for sibling in catalogue.siblings(self, SHOP, row):
             if not sibling["options"] or catalogue.discontinued(self, sibling):
@@ -105,7 +106,7 @@ class Products(Service):
         return options
 
     @reads(example={"product_id": FRYER})
-    def get_item_details(self, product_id: ProductId) -> dict[str, Any]:
+    def get_item_details(self, product_id: ProductId) -> Json:
         """Return a product: description, features, upc, rating, options, prices in cents, stock.
 
         The effective_price is the current price: the rollback_price while there is one, else the
@@ -136,7 +137,7 @@ class Products(Service):
         }
 
     @reads(example={"product_id": FRYER, "store_id": EASTPORT})
-    def check_store_availability(self, product_id: ProductId, store_id: StoreId) -> dict[str, Any]:
+    def check_store_availability(self, product_id: ProductId, store_id: StoreId) -> Json:
         """Return whether a store has a product now, how many units, and where.
 
         The price_override is the store's own price in cents, if it has one.
@@ -164,7 +165,7 @@ class Products(Service):
         verified_only: VerifiedOnly = False,
         limit: Limit = 20,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return reviews of a product, newest first; all colours and sizes share them."""
         family = catalogue.find_product(self, SHOP, product_id)["family"]
         fewest = rating_filter or 1
@@ -182,7 +183,7 @@ class Products(Service):
     )
     def submit_review(
         self, product_id: ProductId, rating: Rating, title: ReviewTitle, body: ReviewBody
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Publish your review of a product and return it.
 
         You can write one per product, whatever its colour or size.
@@ -202,7 +203,7 @@ class Products(Service):
         radius_miles: Radius = 25,
         limit: Limit = 10,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return Walmart stores near a ZIP code or city, nearest first.
 
         Each has its distance in miles, address, local hours, services, and whether it has closed
@@ -212,12 +213,12 @@ class Products(Service):
         return page(nearby, "stores", limit, cursor)
 
     @reads(example={"store_id": EASTPORT})
-    def get_store_info(self, store_id: StoreId) -> dict[str, Any]:
+    def get_store_info(self, store_id: StoreId) -> Json:
         """Return a store's address, coordinates, phone, local hours, services, and is_open now."""
         return stores.store_json(self, stores.find_store(self, SHOP, store_id))
 
     @reads()
-    def get_home_store(self) -> dict[str, Any]:
+    def get_home_store(self) -> Json:
         """Return the home store, or null if none was chosen.
 
         Pickup and delivery use it by default.
@@ -233,7 +234,7 @@ class Products(Service):
         }
 
     @writes(example={"store_id": seeded("wms", "hayden")}, idempotent=True)
-    def set_home_store(self, store_id: StoreId) -> dict[str, Any]:
+    def set_home_store(self, store_id: StoreId) -> Json:
         """Set the home store. Items already in the basket keep their store."""
         store = stores.open_store(self, SHOP, store_id)
         if model.home_store(self) != store_id:

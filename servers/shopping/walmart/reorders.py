@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
 from servers.kit.control import seeded
 from servers.kit.errors import ServiceError
 from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, iso, page, parse_time
 from servers.shopping import _baskets as baskets
 from servers.shopping import _catalogue as catalogue
@@ -44,7 +45,7 @@ class Reorders(Service):
         quantity: Units = 1,
         address_id: AddressId | None = None,
         payment_method_id: Payment | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Order a product regularly, with free shipping, at the price of the day.
 
         The first order is placed one interval from now.
@@ -77,7 +78,7 @@ class Reorders(Service):
         return self._plan_json(self.db.insert("walmart_reorders", row))
 
     @reads()
-    def list_auto_reorders(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_auto_reorders(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return auto reorders, running ones first, with their interval, status and orders so far.
 
         Shows the current price in cents, when the next order is due, and why the last order was
@@ -93,7 +94,7 @@ class Reorders(Service):
         frequency_days: Every | None = None,
         quantity: Units | None = None,
         paused: Paused | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Change the interval or quantity of an auto reorder, or pause or resume it; returns it.
 
         A new interval counts from now, and so does the interval after resuming.
@@ -123,13 +124,13 @@ class Reorders(Service):
         return self._plan_json(self._running(reorder_id))
 
     @writes(example={"reorder_id": "${made.reorder_id}"}, setup=(MADE,), destructive=True)
-    def cancel_auto_reorder(self, reorder_id: ReorderId) -> dict[str, Any]:
+    def cancel_auto_reorder(self, reorder_id: ReorderId) -> Json:
         """Cancel an auto reorder for good. Orders that it has already placed are not affected."""
         self._running(reorder_id)
         self.db.update("walmart_reorders", reorder_id, canceled_at=self.time, next_at=None)
         return {"reorder_id": reorder_id, "canceled": True, "status": "canceled"}
 
-    def _running(self, reorder_id: str) -> dict[str, Any]:
+    def _running(self, reorder_id: str) -> Row:
         row = self.db.get("walmart_reorders", reorder_id)
         if row is None:
             message = f"There is no auto reorder with the ID {reorder_id!r}."
@@ -169,14 +170,14 @@ class Reorders(Service):
             next_at = iso(at + plan["frequency_days"] * DAY)
             self.db.update("walmart_reorders", plan["id"], next_at=next_at, skipped=skipped)
 
-    def _next_due(self) -> dict[str, Any] | None:
+    def _next_due(self) -> Row | None:
         """Return the auto reorder whose order has been due for longest, or None."""
         rows = self.db.rows(
             "walmart_reorders", "next_at<=?", self.time, order="next_at, rowid", limit=1
         )
         return rows[0] if rows else None
 
-    def _order(self, plan: dict[str, Any], at: int) -> None:
+    def _order(self, plan: Row, at: int) -> None:
         row = catalogue.on_sale(self, SHOP, plan["product_id"])
         baskets.require_stock(self, SHOP, row, None, plan["quantity"])
         price = catalogue.listing_price(row, at)
@@ -200,7 +201,7 @@ class Reorders(Service):
             plan_id=plan["id"],
         )
 
-    def _plan_json(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _plan_json(self, row: Row) -> Json:
         product = catalogue.find_product(self, SHOP, row["product_id"])
         query = "SELECT id FROM walmart_orders WHERE plan_id=? ORDER BY placed_at"
         order_ids = [order_id for (order_id,) in self.db.sql(query, row["id"])]
@@ -222,7 +223,7 @@ class Reorders(Service):
         }
 
 
-def _status(row: dict[str, Any]) -> str:
+def _status(row: Row) -> str:
     if row["canceled_at"]:
         return "canceled"
     return "paused" if row["paused"] else "active"

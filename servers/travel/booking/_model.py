@@ -5,10 +5,9 @@ Totals include taxes and the property's fees.
 
 from __future__ import annotations
 
-from typing import Any
-
 from servers.kit.service import Service
 from servers.kit.store import Table
+from servers.kit.types import Json, Row
 from servers.kit.values import dollars, iso
 from servers.travel import _bookings as bookings
 from servers.travel import _rules as rules
@@ -47,7 +46,7 @@ WORDS = rules.Words(
 )
 
 
-def property_json(hotel: dict[str, Any]) -> dict[str, Any]:
+def property_json(hotel: Row) -> Json:
     """Return the short form of a property."""
     return {
         "property_id": hotel["property_id"],
@@ -63,7 +62,7 @@ def property_json(hotel: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def policy_name(room: dict[str, Any]) -> str:
+def policy_name(room: Row) -> str:
     """Return flexible, moderate, strict or non_refundable."""
     days = bookings.policy(room).days
     if days is None:
@@ -73,7 +72,7 @@ def policy_name(room: dict[str, Any]) -> str:
     return "moderate" if days <= 7 else "strict"
 
 
-def terms(room: dict[str, Any]) -> str:
+def terms(room: Row) -> str:
     """Return the text of a room type's policy."""
     policy = bookings.policy(room)
     if policy.days is None:
@@ -84,16 +83,14 @@ def terms(room: dict[str, Any]) -> str:
     return f"Free cancellation until 18:00, {policy.days} days before arrival; {then}."
 
 
-def nightly_json(check_in: str, check_out: str, prices: list[int]) -> list[dict[str, Any]]:
+def nightly_json(check_in: str, check_out: str, prices: list[int]) -> list[Json]:
     """Return the nights of a stay with their prices."""
     days = stock.nights(check_in, check_out)
     nights = zip(days, prices, strict=True)
     return [{"date": day.isoformat(), "price": dollars(price)} for day, price in nights]
 
 
-def cancellation_json(
-    room: dict[str, Any], check_in: str, hotel: dict[str, Any], created: int
-) -> dict[str, Any]:
+def cancellation_json(room: Row, check_in: str, hotel: Row, created: int) -> Json:
     """Return a policy and its free cancellation deadline for a booking made at `created`."""
     until = bookings.free_until(WORDS, room, check_in, hotel, created)
     return {
@@ -103,9 +100,7 @@ def cancellation_json(
     }
 
 
-def offer_json(
-    svc: Service, offer: Offer, hotel: dict[str, Any], stay: tuple[str, str]
-) -> dict[str, Any]:
+def offer_json(svc: Service, offer: Offer, hotel: Row, stay: tuple[str, str]) -> Json:
     """Return a room type with the price of each night and the total for one room."""
     room = offer.room
     price = rules.cost(WORDS, hotel, offer.prices, 1)
@@ -129,7 +124,7 @@ def offer_json(
     }
 
 
-def booking_json(svc: Service, row: dict[str, Any], hotel: dict[str, Any]) -> dict[str, Any]:
+def booking_json(svc: Service, row: Row, hotel: Row) -> Json:
     """Return a booking with its current status."""
     room = rules.find_room(svc, WORDS, row["room_type_id"])
     price = bookings.booked(WORDS, row, hotel)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 from pydantic import Field
 
 from servers.kit.control import seeded
 from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Date, Dollars, Limit, dollars, page, round_cents
 from servers.kit.zones import local_day
 from servers.travel import _bookings as bookings
@@ -69,7 +70,7 @@ class Loyalty(Service):
     """The account, the benefits of membership, and price alerts."""
 
     @reads()
-    def get_user_profile(self) -> dict[str, Any]:
+    def get_user_profile(self) -> Json:
         """Return the account: contact details, saved travelers and the default payment method."""
         me = stays.account(self, WORDS)
         card = stays.paying_card(self, WORDS)
@@ -85,7 +86,7 @@ class Loyalty(Service):
         }
 
     @reads()
-    def list_payment_methods(self) -> dict[str, Any]:
+    def list_payment_methods(self) -> Json:
         """Return the saved cards, oldest first, with brand, last4 and expiry (YYYY-MM).
 
         Expired cards cannot be charged.
@@ -93,7 +94,7 @@ class Loyalty(Service):
         return {"payment_methods": [stays.card_json(self, c) for c in stays.cards(self, WORDS)]}
 
     @reads()
-    def get_genius_status(self) -> dict[str, Any]:
+    def get_genius_status(self) -> Json:
         """Return the Genius level, its perks, and the number of bookings to the next level.
 
         The level is based on stays completed in the last two years.
@@ -120,7 +121,7 @@ class Loyalty(Service):
         level = max(step for step, need, _ in LEVELS if recent >= need)
         return GeniusLevel(level, recent, len(done))
 
-    def _discount(self, hotel: dict[str, Any]) -> int:
+    def _discount(self, hotel: Row) -> int:
         level = self._level().level
         return min(hotel["genius"], next(percent for step, _, percent in LEVELS if step == level))
 
@@ -132,7 +133,7 @@ class Loyalty(Service):
         check_out: Departure | None = None,
         limit: Limit = 20,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return properties with a member discount.
 
         Prices are those of the cheapest room for two: the average per night, before and after the
@@ -157,7 +158,7 @@ class Loyalty(Service):
             deals += [row | {"first": first, "last": last} for row in rows]
         return page(deals, "deals", limit, cursor, self._deal)
 
-    def _deal(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _deal(self, row: Row) -> Json:
         hotel = rules.whole(self, row)
         best = rules.offers(self, WORDS, hotel, (row["first"], row["last"]), 2)[0]
         percent = self._discount(hotel)
@@ -182,7 +183,7 @@ class Loyalty(Service):
         ),
         idempotent=True,
     )
-    def apply_genius_discount(self, booking_id: BookingId) -> dict[str, Any]:
+    def apply_genius_discount(self, booking_id: BookingId) -> Json:
         """Apply the member discount to a booking at a participating property before check-in.
 
         It can be applied once. Taxes are based on the lower price.
@@ -219,7 +220,7 @@ class Loyalty(Service):
         check_in: CheckIn,
         check_out: CheckOut,
         target_price: Target | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Set an alert on a property's lowest price per night for two, and return it.
 
         It includes the current price for the dates.
@@ -247,12 +248,12 @@ class Loyalty(Service):
         alert |= {"started": self._current(alert), "created_at": self.time}
         return self._alert(self.db.insert("booking_price_alerts", alert))
 
-    def _current(self, row: dict[str, Any]) -> int | None:
+    def _current(self, row: Row) -> int | None:
         hotel = rules.find_property(self, WORDS, row["property_id"])
         best = rules.offers(self, WORDS, hotel, (row["check_in"], row["check_out"]), 2)[0]
         return best.average if best.problem is None else None
 
-    def _alert(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _alert(self, row: Row) -> Json:
         hotel = rules.find_property(self, WORDS, row["property_id"])
         over = row["check_in"] < local_day(self.now, rules.zone(hotel)).isoformat()
         price = None if over else self._current(row)
@@ -276,7 +277,7 @@ class Loyalty(Service):
         }
 
     @reads()
-    def list_price_alerts(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_price_alerts(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return price alerts, newest first, with today's price per night.
 
         The price is null if the property is sold out or the dates are past. status is active,
@@ -286,7 +287,7 @@ class Loyalty(Service):
         return page(rows, "alerts", limit, cursor, self._alert)
 
     @writes(example={"alert_id": "${alert.alert_id}"}, setup=(ALERT,), idempotent=True)
-    def remove_price_alert(self, alert_id: AlertId) -> dict[str, Any]:
+    def remove_price_alert(self, alert_id: AlertId) -> Json:
         """Remove a price alert."""
         if self.db.get("booking_price_alerts", alert_id) is None:
             message = f"There is no price alert {alert_id!r}."
@@ -295,7 +296,7 @@ class Loyalty(Service):
         return {"alert_id": alert_id, "status": "removed"}
 
 
-def _triggers(row: dict[str, Any], price: int) -> bool:
+def _triggers(row: Row, price: int) -> bool:
     """Return whether a price meets an alert's target or, without one, is below its first price."""
     if row["target"] is not None:
         return price <= row["target"]

@@ -9,6 +9,7 @@ from pydantic import Field
 from servers.kit.control import seeded
 from servers.kit.fields import Email, PersonName, Phone
 from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, dollars, page
 from servers.travel import _bookings as bookings
 from servers.travel import _rules as rules
@@ -84,7 +85,7 @@ class Stays(Service):
         include_unavailable: Unavailable = False,
         limit: Limit = 20,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return places with a room that sleeps all guests on every night, best score first.
 
         Each has its cheapest rate. A city name without a state matches every town of that name.
@@ -92,7 +93,7 @@ class Stays(Service):
         """
         stay = (check_in_date, check_out_date)
 
-        def wanted(hotel: dict[str, Any], offer: rules.Offer) -> bool:
+        def wanted(hotel: Row, offer: rules.Offer) -> bool:
             if offer.problem is not None and not include_unavailable:
                 return False
             return not refundable_only or self._is_free(offer, hotel, stay)
@@ -111,10 +112,10 @@ class Stays(Service):
         )
         return page(matches, "properties", limit, cursor, lambda m: self._match(m, stay))
 
-    def _is_free(self, offer: rules.Offer, hotel: dict[str, Any], stay: tuple[str, str]) -> bool:
+    def _is_free(self, offer: rules.Offer, hotel: Row, stay: tuple[str, str]) -> bool:
         return bookings.free_until(WORDS, offer.room, stay[0], hotel, self.now) is not None
 
-    def _match(self, match: dict[str, Any], stay: tuple[str, str]) -> dict[str, Any]:
+    def _match(self, match: Row, stay: tuple[str, str]) -> Json:
         hotel = match["hotel"]
         cheapest = offer_json(self, match["offers"][0], hotel, stay)
         return property_json(hotel) | {
@@ -126,7 +127,7 @@ class Stays(Service):
         }
 
     @reads(example={"property_id": HOTEL})
-    def get_property(self, property_id: PropertyId) -> dict[str, Any]:
+    def get_property(self, property_id: PropertyId) -> Json:
         """Return a property's details.
 
         They include its address, phone, check-in and check-out times, review score, amenities,
@@ -157,7 +158,7 @@ class Stays(Service):
         check_out_date: CheckOut,
         num_guests: Guests = 2,
         rooms_booked: Rooms = 1,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return all room types for these nights, with the price per room and the rooms left.
 
         unavailable_reason is sold_out, minimum_stay or too_small, or null if the room can be
@@ -184,7 +185,7 @@ class Stays(Service):
         special_requests: Requests | None = None,
         payment_method_id: CardId | None = None,
         quoted_total: Quoted | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Book rooms, charge the deposit to the card, and return the booking.
 
         The deposit is usually the whole total. The guest is the account holder unless named. Apply
@@ -217,7 +218,7 @@ class Stays(Service):
         num_guests: Guests | None = None,
         rooms_booked: Rooms | None = None,
         special_requests: Requests | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Change a booking before arrival, and return it with price_difference.
 
         Nights already booked keep their price; new ones cost today's. The card is charged the
@@ -232,7 +233,7 @@ class Stays(Service):
         return booking | {"price_difference": dollars(modified.due)}
 
     @writes(example={"booking_id": "${made.booking_id}"}, setup=(BOOKED,), destructive=True)
-    def cancel_booking(self, booking_id: BookingId) -> dict[str, Any]:
+    def cancel_booking(self, booking_id: BookingId) -> Json:
         """Cancel a booking before check-in.
 
         refund_amount follows its policy: everything charged, all but the first night, or nothing.
@@ -248,7 +249,7 @@ class Stays(Service):
         }
 
     @reads(example={"booking_id": seeded("bkg", "first")})
-    def get_booking(self, booking_id: BookingId) -> dict[str, Any]:
+    def get_booking(self, booking_id: BookingId) -> Json:
         """Return a booking with its current status.
 
         It has the property, dates, guests, price by night and the free cancellation deadline.
@@ -258,18 +259,18 @@ class Stays(Service):
     @reads(example={"booking_status": "confirmed"})
     def list_bookings(
         self, booking_status: Status | None = None, limit: Limit = 20, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return bookings, latest check-in first: upcoming, current, past and cancelled."""
         rows = bookings.by_status(self, WORDS, booking_status)
         return page(rows, "bookings", limit, cursor, self._line)
 
-    def _line(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _line(self, row: Row) -> dict[str, Any]:
         hotel = rules.find_property(self, WORDS, row["property_id"])
         booking = booking_json(self, row, hotel)
         return {field: booking[field] for field in LINE}
 
 
-def _room_type(room: dict[str, Any]) -> dict[str, Any]:
+def _room_type(room: Row) -> Json:
     return {
         "room_type_id": room["id"],
         "name": room["name"],

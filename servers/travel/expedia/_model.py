@@ -5,10 +5,9 @@ The hotel's own fees are paid at the hotel.
 
 from __future__ import annotations
 
-from typing import Any
-
 from servers.kit.service import Service
 from servers.kit.store import Table
+from servers.kit.types import Json, Row
 from servers.kit.values import dollars, iso, round_cents
 from servers.travel import _bookings as bookings
 from servers.travel import _rules as rules
@@ -60,7 +59,7 @@ WORDS = rules.Words(
 )
 
 
-def hotel_json(hotel: dict[str, Any]) -> dict[str, Any]:
+def hotel_json(hotel: Row) -> Json:
     """Return the short form of a hotel."""
     return {
         "property_id": hotel["property_id"],
@@ -80,7 +79,7 @@ def hotel_json(hotel: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def policy_text(room: dict[str, Any]) -> str:
+def policy_text(room: Row) -> str:
     """Return the text of a room type's cancellation policy."""
     policy = bookings.policy(room)
     if policy.days is None:
@@ -90,9 +89,7 @@ def policy_text(room: dict[str, Any]) -> str:
     return f"{refundable} After that the {lost} is charged." + GRACE
 
 
-def price_json(
-    hotel: dict[str, Any], room: dict[str, Any], prices: list[int], rooms: int
-) -> dict[str, Any]:
+def price_json(hotel: Row, room: Row, prices: list[int], rooms: int) -> Json:
     """Return the price of nights, in dollars.
 
     `pay_now` is the part of `total` charged at booking; `due_at_property` is the rest plus the
@@ -109,7 +106,7 @@ def price_json(
     }
 
 
-def rate_json(svc: Service, offer: Offer, hotel: dict[str, Any], check_in: str) -> dict[str, Any]:
+def rate_json(svc: Service, offer: Offer, hotel: Row, check_in: str) -> Json:
     """Return a room type with its rate for one room."""
     room = offer.room
     until = bookings.free_until(WORDS, room, check_in, hotel, svc.now)
@@ -131,14 +128,14 @@ def rate_json(svc: Service, offer: Offer, hotel: dict[str, Any], check_in: str) 
     }
 
 
-def insurance(svc: Service, booking_id: str) -> dict[str, Any] | None:
+def insurance(svc: Service, booking_id: str) -> Row | None:
     """Return a booking's insurance that has not been cancelled, if any."""
     active = "booking_id=? AND cancelled_at IS NULL"
     rows = svc.db.rows("expedia_insurance", active, booking_id)
     return rows[0] if rows else None
 
 
-def itinerary_json(svc: Service, row: dict[str, Any], hotel: dict[str, Any]) -> dict[str, Any]:
+def itinerary_json(svc: Service, row: Row, hotel: Row) -> Json:
     """Return an itinerary with its current status."""
     room = rules.find_room(svc, WORDS, row["room_type_id"])
     until = bookings.deadline(svc, WORDS, row, hotel)

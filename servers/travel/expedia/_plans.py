@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from servers.kit.service import Service
+from servers.kit.types import Row
 from servers.kit.values import iso, parse_time, round_cents
 from servers.travel import _rules as rules
 
@@ -58,7 +58,7 @@ def premium(plan: Plan, total: int) -> int:
     return max(plan.least, round_cents(total * plan.percent / 100))
 
 
-def refundable_until(row: dict[str, Any]) -> str:
+def refundable_until(row: Row) -> str:
     """Return the time (in UTC) until which the premium of an insurance is refundable.
 
     The caller checks that check-in is not over, after which no premium is refunded.
@@ -66,11 +66,11 @@ def refundable_until(row: dict[str, Any]) -> str:
     return iso(parse_time(row["bought_at"]) + FREE_LOOK)
 
 
-def premium_back(svc: Service, row: dict[str, Any]) -> int:
+def premium_back(svc: Service, row: Row) -> int:
     """Return the part of a premium that is refunded now, in cents."""
     return row["price"] if svc.time <= refundable_until(row) else 0
 
 
-def payout(row: dict[str, Any], lost: int) -> int:
+def payout(row: Row, lost: int) -> int:
     """Return the insurance payout for a lost prepayment, in cents."""
     return round_cents(lost * PLANS[row["plan_id"]].pays / 100)

@@ -9,6 +9,7 @@ from pydantic import Field
 from servers.kit.control import seeded
 from servers.kit.fields import Email, PersonName, Phone
 from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import dollars, iso
 from servers.travel import _bookings as bookings
 from servers.travel import _rules as rules
@@ -29,7 +30,7 @@ class Account(Service):
     """Profile, travelers, cards and insurance."""
 
     @reads()
-    def get_traveler_profile(self) -> dict[str, Any]:
+    def get_traveler_profile(self) -> Json:
         """Return the account holder, saved travelers, and payment_method, the default card."""
         me = stays.account(self, WORDS)
         card = stays.paying_card(self, WORDS)
@@ -43,7 +44,7 @@ class Account(Service):
             "payment_method": None if card is None else stays.card_json(self, card),
         }
 
-    def _person(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _person(self, row: Row) -> Json:
         return {
             "name": row["name"],
             "email": row["email"],
@@ -52,7 +53,7 @@ class Account(Service):
         }
 
     @reads()
-    def list_saved_cards(self) -> dict[str, Any]:
+    def list_saved_cards(self) -> Json:
         """Return the saved cards with brand, last four digits and expiry (YYYY-MM).
 
         Expired cards are refused.
@@ -62,7 +63,7 @@ class Account(Service):
     @writes(example={"name": "Kai Tanaka", "email": "kai.tanaka@gmail.com"})
     def add_saved_traveler(
         self, name: PersonName, email: Email | None = None, phone: Phone | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Save a traveler for later itineraries. Names must be unique, ignoring case."""
         if self._saved(name) is not None:
             message = f"{name} is already saved."
@@ -79,7 +80,7 @@ class Account(Service):
         return self._person(row) | {"status": "added"}
 
     @writes(example={"name": "Tom Lindqvist"}, idempotent=True)
-    def remove_saved_traveler(self, name: TravelerName) -> dict[str, Any]:
+    def remove_saved_traveler(self, name: TravelerName) -> Json:
         """Remove a saved traveler by name. Existing itineraries keep their traveler."""
         row = self._saved(name)
         if row is None:
@@ -97,7 +98,7 @@ class Account(Service):
 
     # -- insurance ---------------------------------------------------------------------------------
     @reads(example={"booking_id": seeded("xit", "first")})
-    def get_insurance_options(self, booking_id: rules.BookingId) -> dict[str, Any]:
+    def get_insurance_options(self, booking_id: rules.BookingId) -> Json:
         """Return insurance plans for an itinerary, with prices, and whether they can be bought."""
         row, hotel = bookings.find_booking(self, WORDS, booking_id)
         total = bookings.booked(WORDS, row, hotel).total
@@ -118,7 +119,7 @@ class Account(Service):
         }
 
     @writes(example={"booking_id": MADE, "plan_id": "plan_cancel"}, setup=(BOOKED,))
-    def add_insurance(self, booking_id: rules.BookingId, plan_id: PlanId) -> dict[str, Any]:
+    def add_insurance(self, booking_id: rules.BookingId, plan_id: PlanId) -> Json:
         """Insure an itinerary before check-in, at a premium based on its current total.
 
         An itinerary can have one plan. The premium is refundable for ten days.
@@ -144,7 +145,7 @@ class Account(Service):
         return self._insured(insured, hotel, row) | {"status": "added"}
 
     @reads(example={"booking_id": MADE}, setup=(BOOKED, INSURED))
-    def get_insurance_details(self, booking_id: rules.BookingId) -> dict[str, Any]:
+    def get_insurance_details(self, booking_id: rules.BookingId) -> Json:
         """Return an itinerary's plan: coverage, price, purchase time and refund deadline.
 
         `payout` is the amount paid when the itinerary was cancelled, or null if it was not.
@@ -160,7 +161,7 @@ class Account(Service):
         return self._insured(covered, hotel, row) | {"payout": paid}
 
     @writes(example={"booking_id": MADE}, setup=(BOOKED, INSURED), destructive=True)
-    def cancel_insurance(self, booking_id: rules.BookingId) -> dict[str, Any]:
+    def cancel_insurance(self, booking_id: rules.BookingId) -> Json:
         """Cancel an itinerary's insurance before check-in.
 
         The premium is refunded within ten days of purchase and lost afterwards.
@@ -196,9 +197,7 @@ class Account(Service):
             self.fail("NOT_INSURED", message, "See get_insurance_options.", booking_id=booking_id)
         return row
 
-    def _insured(
-        self, row: dict[str, Any], hotel: dict[str, Any], booking: dict[str, Any]
-    ) -> dict[str, Any]:
+    def _insured(self, row: Row, hotel: Row, booking: Row) -> Json:
         plan = PLANS[row["plan_id"]]
         return {
             "booking_id": row["booking_id"],

@@ -11,6 +11,7 @@ from pydantic import AfterValidator, Field
 from servers.kit.control import seeded
 from servers.kit.fields import Email
 from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Date, Limit, dollars, page
 from servers.travel import _rules as rules
 from servers.travel import _stays as stays
@@ -86,7 +87,7 @@ class Boards(Service):
         on_date: Day | None = None,
         limit: Limit = 20,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return activities in a city, best rated first.
 
         Each has its price per person, its length in hours and the weekdays on which it runs.
@@ -103,7 +104,7 @@ class Boards(Service):
         return page(rows, "activities", limit, cursor, self._activity)
 
     @reads(example={"activity_id": seeded("xac", "seattle-0")})
-    def get_activity(self, activity_id: ActivityId) -> dict[str, Any]:
+    def get_activity(self, activity_id: ActivityId) -> Json:
         """Return one activity: name, city, kind, length in hours, price, rating and weekdays."""
         row = self.db.get("expedia_activities", activity_id)
         if row is None:
@@ -112,13 +113,13 @@ class Boards(Service):
             self.fail("ACTIVITY_NOT_FOUND", message, hint, activity_id=activity_id)
         return self._activity(row)
 
-    def _activities(self, city_ids: list[str]) -> list[dict[str, Any]]:
+    def _activities(self, city_ids: list[str]) -> list[Row]:
         marks = ",".join("?" * len(city_ids))
         return self.db.rows(
             "expedia_activities", f"city_id IN ({marks})", *city_ids, order="rating DESC, id"
         )
 
-    def _activity(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _activity(self, row: Row) -> Json:
         town = self.db.get("travel_cities", row["city_id"]) or {}
         return {
             "activity_id": row["id"],
@@ -135,7 +136,7 @@ class Boards(Service):
     @writes(example=BOARD.args)
     def create_trip_board(
         self, name: BoardName, destination: Destination, travel_dates: TravelDates | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Create an empty board for a trip and return it. Board names are unique."""
         towns = rules.cities(self, destination)
         if len(towns) > 1:
@@ -160,20 +161,20 @@ class Boards(Service):
         return self._board(self.db.insert("expedia_boards", row))
 
     @reads()
-    def list_trip_boards(self, limit: Limit = 20, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_trip_boards(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return trip boards, newest first, with destination, dates and number of items."""
         rows = self.db.rows("expedia_boards", order="created_at DESC, id")
         return page(rows, "boards", limit, cursor, self._counted)
 
     @reads(example={"board_id": seeded("xbd", "first")})
-    def get_trip_board(self, board_id: BoardId) -> dict[str, Any]:
+    def get_trip_board(self, board_id: BoardId) -> Json:
         """Return a board with its hotels, activities and notes, and the people who share it."""
         return self._board(self._find(board_id))
 
     @writes(example=ITEM.args | {"notes": "Close to the workshop"}, setup=(BOARD,))
     def add_to_trip_board(
         self, board_id: BoardId, item_type: ItemType, item_id: ItemId, notes: Notes | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Add a hotel or an activity to a board; each can be on it only once."""
         board = self._find(board_id)
         self._thing(item_type, item_id)
@@ -196,7 +197,7 @@ class Boards(Service):
         setup=(BOARD, ITEM),
         idempotent=True,
     )
-    def remove_from_trip_board(self, board_id: BoardId, item_id: ItemId) -> dict[str, Any]:
+    def remove_from_trip_board(self, board_id: BoardId, item_id: ItemId) -> Json:
         """Remove a hotel or an activity from a board."""
         board = self._find(board_id)
         row = next((i for i in self._items(board_id) if i["item_id"] == item_id), None)
@@ -211,7 +212,7 @@ class Boards(Service):
         setup=(BOARD,),
         idempotent=True,
     )
-    def share_trip_board(self, board_id: BoardId, emails: People) -> dict[str, Any]:
+    def share_trip_board(self, board_id: BoardId, emails: People) -> Json:
         """Share a board with people by email, and return everyone it is shared with.
 
         People who already have the board are not affected.
@@ -234,26 +235,26 @@ class Boards(Service):
             self.db.insert("expedia_board_shares", row)
         return {"board_id": board_id, "shared_with": self._shares(board_id), "status": "shared"}
 
-    def _find(self, board_id: str) -> dict[str, Any]:
+    def _find(self, board_id: str) -> Row:
         row = self.db.get("expedia_boards", board_id)
         if row is None:
             message = f"There is no trip board {board_id!r}."
             self.fail("BOARD_NOT_FOUND", message, "See list_trip_boards.", board_id=board_id)
         return row
 
-    def _items(self, board_id: str) -> list[dict[str, Any]]:
+    def _items(self, board_id: str) -> list[Row]:
         return self.db.rows("expedia_board_items", "board_id=?", board_id, order="added_at, rowid")
 
     def _shares(self, board_id: str) -> list[str]:
         rows = self.db.rows("expedia_board_shares", "board_id=?", board_id, order="email")
         return [row["email"] for row in rows]
 
-    def _thing(self, item_type: str, item_id: str) -> dict[str, Any]:
+    def _thing(self, item_type: str, item_id: str) -> Json:
         if item_type == "activity":
             return self.get_activity(item_id)
         return hotel_json(rules.find_property(self, WORDS, item_id))
 
-    def _item(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _item(self, row: Row) -> Json:
         thing = self._thing(row["item_type"], row["item_id"])
         return {
             "board_item_id": row["id"],
@@ -264,7 +265,7 @@ class Boards(Service):
             "added_at": row["added_at"],
         }
 
-    def _head(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _head(self, row: Row) -> Json:
         town = self.db.get("travel_cities", row["city_id"]) or {}
         dates = None if row["begins"] is None else f"{row['begins']}/{row['ends']}"
         return {
@@ -275,10 +276,10 @@ class Boards(Service):
             "created_at": row["created_at"],
         }
 
-    def _counted(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _counted(self, row: Row) -> dict[str, Any]:
         return self._head(row) | {"item_count": len(self._items(row["id"]))}
 
-    def _board(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _board(self, row: Row) -> dict[str, Any]:
         items = [self._item(i) for i in self._items(row["id"])]
         return self._head(row) | {"items": items, "shared_with": self._shares(row["id"])}
 

@@ -9,6 +9,7 @@ from pydantic import Field
 from servers.kit import fields
 from servers.kit.control import seeded
 from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, dollars, page
 from servers.travel import _bookings as bookings
 from servers.travel import _rules as rules
@@ -60,7 +61,7 @@ class Hotels(Service):
         star_rating: Stars | None = None,
         limit: Limit = 20,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return hotels with a room that sleeps all guests, each with its lowest rate.
 
         The best guest rating comes first, sold-out hotels last. If several towns share the name,
@@ -87,7 +88,7 @@ class Hotels(Service):
         )
         return page(matches, "hotels", limit, cursor, self._match)
 
-    def _match(self, match: dict[str, Any]) -> dict[str, Any]:
+    def _match(self, match: Row) -> Json:
         hotel = match["hotel"]
         lowest = match["offers"][0]
         rate = {
@@ -98,7 +99,7 @@ class Hotels(Service):
         return hotel_json(hotel) | {"status": lowest.problem or "available", "lowest_rate": rate}
 
     @reads(example={"property_id": seeded("xpr", KEY)})
-    def get_hotel_details(self, property_id: rules.PropertyId) -> dict[str, Any]:
+    def get_hotel_details(self, property_id: rules.PropertyId) -> Json:
         """Return a hotel's details.
 
         They include its location, phone, check-in and check-out times, stars, rating, amenities,
@@ -137,7 +138,7 @@ class Hotels(Service):
         check_out_date: rules.CheckOut,
         num_guests: rules.Guests = 2,
         rooms_booked: rules.Rooms = 1,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return the rates of a hotel's rooms for a stay, per room, cheapest available first.
 
         status is available, sold_out, minimum_stay or too_small. Rates are valid until midnight at
@@ -164,7 +165,7 @@ class Hotels(Service):
         special_requests: rules.Requests | None = None,
         payment_method_id: rules.CardId | None = None,
         quoted_total: rules.Quoted | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Book rooms, charge price.pay_now to the card, and return the itinerary.
 
         The same guest cannot book the same room for the same dates twice.
@@ -209,7 +210,7 @@ class Hotels(Service):
         num_guests: rules.Guests | None = None,
         rooms_booked: rules.Rooms | None = None,
         special_requests: rules.Requests | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Change an itinerary's dates, guests, rooms or requests before arrival, and return it.
 
         New nights cost today's rate. amount_due is charged to the card, or refunded if negative.
@@ -223,7 +224,7 @@ class Hotels(Service):
         return itinerary | {"amount_due": dollars(modified.due)}
 
     @writes(example={"booking_id": "${made.booking_id}"}, setup=(BOOKED,), destructive=True)
-    def cancel_itinerary(self, booking_id: rules.BookingId) -> dict[str, Any]:
+    def cancel_itinerary(self, booking_id: rules.BookingId) -> Json:
         """Cancel a stay before check-in, with its refund by policy and what insurance pays.
 
         Insurance pays from the rest that is not refunded. If it pays nothing, its premium is
@@ -251,7 +252,7 @@ class Hotels(Service):
         }
 
     @reads(example={"booking_id": seeded("xit", "first")})
-    def get_itinerary(self, booking_id: rules.BookingId) -> dict[str, Any]:
+    def get_itinerary(self, booking_id: rules.BookingId) -> Json:
         """Return an itinerary with its current status.
 
         It has the hotel, room, traveler, rates, price, cancellation deadline and insurance.
@@ -264,12 +265,12 @@ class Hotels(Service):
         booking_status: rules.Status | None = None,
         limit: Limit = 20,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return itineraries, latest check-in first, with hotel, dates, traveler and price."""
         rows = bookings.by_status(self, WORDS, booking_status)
         return page(rows, "trips", limit, cursor, self._trip)
 
-    def _trip(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _trip(self, row: Row) -> dict[str, Any]:
         hotel = rules.find_property(self, WORDS, row["property_id"])
         itinerary = itinerary_json(self, row, hotel)
         return {field: itinerary[field] for field in TRIP}

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from servers.kit.service import Service
 from servers.kit.store import Table
+from servers.kit.types import Json
 from servers.weather import _account as account
 from servers.weather import _derived as d
 from servers.weather import _rules as rules
@@ -64,7 +63,7 @@ def find_place(service: Service, location: str) -> Place:
     return rules.place_of(service, PLACES, location, "search_location", "location_id")
 
 
-def place_json(place: Place) -> dict[str, Any]:
+def place_json(place: Place) -> Json:
     """Return the fields by which replies identify a place."""
     return {"location_id": place.id, "name": place.name, "state": place.state}
 
@@ -80,7 +79,7 @@ def converter(words: dict[str, str]) -> Units:
     return units(temperature, wind, rain, distance, 0 if temperature == "F" else 1)
 
 
-def current_json(service: Service, place: Place) -> dict[str, Any]:
+def current_json(service: Service, place: Place) -> Json:
     """Return the last full hour at a place, as the provider shows it."""
     words = unit_words(service)
     hour = stations.observe(service.db, place, service.now)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.types import Json, Row
 from servers.weather import _account as account
 from servers.weather import _rules as rules
 from servers.weather import _stations as stations
@@ -43,11 +44,11 @@ _DESERT = {"label": "Desert trip", "location": "Phoenix"}
 class Account(Service):
     """Tools for the user's settings and saved locations."""
 
-    def _saved(self) -> list[dict[str, Any]]:
+    def _saved(self) -> list[Row]:
         return self.db.rows(SAVED, order="created, id")
 
     @reads(example={})
-    def get_weather_preferences(self) -> dict[str, Any]:
+    def get_weather_preferences(self) -> Json:
         """Get the account's default location, saved locations, units and time zone."""
         profile = account.profile(self.db, PROFILE)
         default = rules.by_id(self.db, PLACES, profile["default_location"])
@@ -64,7 +65,7 @@ class Account(Service):
         }
 
     @writes(example={"location": "Hood River"}, idempotent=True)
-    def set_default_location(self, location: Location) -> dict[str, Any]:
+    def set_default_location(self, location: Location) -> Json:
         """Set the account's default location and return it."""
         place = find_place(self, location)
         profile = account.profile(self.db, PROFILE)
@@ -78,7 +79,7 @@ class Account(Service):
         wind: Wind | None = None,
         precipitation: Precipitation | None = None,
         distance: Distance | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Change the units that all tools use and return the new settings.
 
         Units that are left out stay as they are.
@@ -93,7 +94,7 @@ class Account(Service):
         return {"units": unit_words(self), "status": "updated"}
 
     @reads(example={})
-    def get_saved_locations(self) -> dict[str, Any]:
+    def get_saved_locations(self) -> Json:
         """List saved locations with their latest temperature and condition, oldest first."""
         words = unit_words(self)
         to = converter(words)
@@ -113,7 +114,7 @@ class Account(Service):
         return {"saved_locations": rows, "total": len(rows), "units": words}
 
     @writes(example=_DESERT)
-    def add_saved_location(self, label: Label, location: Location) -> dict[str, Any]:
+    def add_saved_location(self, label: Label, location: Location) -> Json:
         """Save a location under a new label. Returns the label and the location."""
         place = find_place(self, location)
         stored_label = account.save(self, _SAVED, label, place)
@@ -124,6 +125,6 @@ class Account(Service):
         setup=(Setup("add_saved_location", _DESERT),),
         destructive=True,
     )
-    def remove_saved_location(self, label: Label) -> dict[str, Any]:
+    def remove_saved_location(self, label: Label) -> Json:
         """Remove the saved location with this label. Case does not matter."""
         return {"label": account.remove(self, _SAVED, label), "status": "removed"}

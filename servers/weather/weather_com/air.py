@@ -8,6 +8,7 @@ from pydantic import Field
 
 from servers.kit.noise import smooth
 from servers.kit.service import Service, reads
+from servers.kit.types import Json
 from servers.weather import _derived as d
 from servers.weather import _rules as rules
 from servers.weather import _stations as stations
@@ -60,7 +61,7 @@ class AirAndSun(Service):
     """Tools for the air and the sun."""
 
     @reads(example={"location": "Phoenix"})
-    def get_uv_index(self, location: Location) -> dict[str, Any]:
+    def get_uv_index(self, location: Location) -> Json:
         """Get the current UV index, its WHO category and today's peak.
 
         The safe_exposure_minutes are how long fair skin takes to burn, or null if it does not.
@@ -84,7 +85,7 @@ class AirAndSun(Service):
         }
 
     @reads(example={"location": "Phoenix"})
-    def get_air_quality(self, location: Location) -> dict[str, Any]:
+    def get_air_quality(self, location: Location) -> Json:
         """Get the US EPA air quality index (0 to 500) and pollutants of the last hour.
 
         The units are µg/m³ for pm25 and pm10, and ppb for ozone and no2.
@@ -106,7 +107,7 @@ class AirAndSun(Service):
         }
 
     @reads(example={"location": "Phoenix", "hours": 12})
-    def get_air_quality_forecast(self, location: Location, hours: AirHours = 24) -> dict[str, Any]:
+    def get_air_quality_forecast(self, location: Location, hours: AirHours = 24) -> Json:
         """Forecast the US EPA air quality index for each of the next 1 to 72 hours (local time)."""
         rules.check_horizon(self, "INVALID_HOURS", "hours", hours, AIR_HOURS)
         place = find_place(self, location)
@@ -126,7 +127,7 @@ class AirAndSun(Service):
         return {"location": place_json(place), "issued_at": place.stamp(issue), "hours": rows}
 
     @reads(example={"location": "Portland, Oregon"})
-    def get_pollen_count(self, location: Location) -> dict[str, Any]:
+    def get_pollen_count(self, location: Location) -> Json:
         """Get today's tree, grass and ragweed pollen counts and the overall risk.
 
         Counts are grains per m³; levels are those of the National Allergy Bureau.

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
 from servers.kit.control import seeded
 from servers.kit.service import Service, reads
+from servers.kit.types import Json, Row
 from servers.kit.values import Date, parse_time
 from servers.weather import _rules as rules
 from servers.weather import _stations as stations
@@ -48,11 +49,11 @@ Several = Annotated[
 AlertId = Annotated[str, Field(description="alert_id, from get_alerts.")]
 
 
-def _location_json(place: Place) -> dict[str, Any]:
+def _location_json(place: Place) -> Json:
     return place_json(place) | {"country": place.country, "lat": place.lat, "lon": place.lon}
 
 
-def _alert_json(place: Place, alert: dict[str, Any]) -> dict[str, Any]:
+def _alert_json(place: Place, alert: Row) -> Json:
     return {
         "alert_id": alert["id"],
         "event": alert["event"],
@@ -67,7 +68,7 @@ class Conditions(Service):
     """Tools for places and their weather now and in the past."""
 
     @reads(example={"query": "Portland"})
-    def search_location(self, query: Query) -> dict[str, Any]:
+    def search_location(self, query: Query) -> Json:
         """Find locations by name, larger cities first.
 
         Each match has its location_id, state, country and coordinates; there may be none.
@@ -76,7 +77,7 @@ class Conditions(Service):
         return {"locations": locations, "total": len(locations)}
 
     @reads(example={"location_name": "Portland, Oregon"})
-    def get_location(self, location_name: Location) -> dict[str, Any]:
+    def get_location(self, location_name: Location) -> Json:
         """Get a location's id, numeric index, state, country, coordinates and time zone.
 
         A name that several locations share is refused.
@@ -86,7 +87,7 @@ class Conditions(Service):
         return _location_json(place) | {"numeric_index": number, "timezone": place.timezone}
 
     @reads(example={"location": "Portland, Oregon"})
-    def get_current_weather(self, location: Location) -> dict[str, Any]:
+    def get_current_weather(self, location: Location) -> Json:
         """Get the latest hourly observation, in the account's units, which the reply names.
 
         The time observed_at is local; humidity is in percent.
@@ -94,7 +95,7 @@ class Conditions(Service):
         return current_json(self, find_place(self, location))
 
     @reads(example={"locations": ["Portland, Oregon", "Hood River"]})
-    def compare_locations(self, locations: Several) -> dict[str, Any]:
+    def compare_locations(self, locations: Several) -> Json:
         """Get the latest observations of one to five locations, in the order given.
 
         Values are in the account's units.
@@ -102,7 +103,7 @@ class Conditions(Service):
         return {"locations": [current_json(self, find_place(self, text)) for text in locations]}
 
     @reads(example={"location": "Portland, Oregon", "date": "2026-03-10"})
-    def get_historical_weather(self, location: Location, date: Date) -> dict[str, Any]:
+    def get_historical_weather(self, location: Location, date: Date) -> Json:
         """Get a past day's high, low, precipitation, mean humidity (percent) and mean wind.
 
         The date can be from 40 days ago to yesterday.
@@ -126,7 +127,7 @@ class Conditions(Service):
         }
 
     @reads(example={"location": "Chicago"})
-    def get_alerts(self, location: Location) -> dict[str, Any]:
+    def get_alerts(self, location: Location) -> Json:
         """List the active and upcoming weather alerts for a location, by start (local time)."""
         place = find_place(self, location)
         rows = rules.alerts(self.db, ALERTS, place.city, self.time)
@@ -134,7 +135,7 @@ class Conditions(Service):
         return {"location": place_json(place), "alerts": alerts, "total": len(alerts)}
 
     @reads(example={"location": "Chicago", "alert_id": seeded("alert", "chicago_storm")})
-    def get_alert_details(self, location: Location, alert_id: AlertId) -> dict[str, Any]:
+    def get_alert_details(self, location: Location, alert_id: AlertId) -> Json:
         """Get an active or upcoming alert with its instructions and time of issue (local time)."""
         place = find_place(self, location)
         for alert in rules.alerts(self.db, ALERTS, place.city, self.time):
@@ -151,7 +152,7 @@ class Conditions(Service):
         )
 
     @reads(example={"location": "Portland, Oregon"})
-    def get_precipitation_radar(self, location: Location) -> dict[str, Any]:
+    def get_precipitation_radar(self, location: Location) -> Json:
         """Get the latest radar sweep; there is one every 10 minutes.
 
         The radar_intensity goes from 0 (none) to 5 (extreme); coverage_pct is the percentage of

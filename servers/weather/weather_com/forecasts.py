@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import Field
 
 from servers.kit.service import Service, reads
+from servers.kit.types import Json
 from servers.weather import _derived as d
 from servers.weather import _rules as rules
 from servers.weather import _stations as stations
@@ -67,7 +68,7 @@ class Forecasts(Service):
         return stations.forecast(self.db, self.name, place, stations.issued(self.now), first, count)
 
     @reads(example={"location": "Portland, Oregon", "hours": 6})
-    def get_hourly_forecast(self, location: Location, hours: Hours = HOURS) -> dict[str, Any]:
+    def get_hourly_forecast(self, location: Location, hours: Hours = HOURS) -> Json:
         """Get the forecast for each of the next 1 to 48 hours, in the account's units.
 
         Times are local; humidity and the chance of precipitation are in percent.
@@ -97,7 +98,7 @@ class Forecasts(Service):
         }
 
     @reads(example={"location": "Hood River", "days": 5})
-    def get_daily_forecast(self, location: Location, days: Days = DAYS) -> dict[str, Any]:
+    def get_daily_forecast(self, location: Location, days: Days = DAYS) -> Json:
         """Get the forecast for today and the following days, 10 days at most.
 
         Each day has conditions, low, high, precipitation, wind, sunrise and sunset. Values are in
@@ -133,7 +134,7 @@ class Forecasts(Service):
         }
 
     @reads(example={"location": "Hood River", "activity": "hiking"})
-    def get_activity_forecast(self, location: Location, activity: Activity) -> dict[str, Any]:
+    def get_activity_forecast(self, location: Location, activity: Activity) -> Json:
         """Score how well the next 12 hours suit an activity, from 1 (poor) to 10 (ideal).
 
         Only daylight counts; for stargazing, only darkness.

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import Any
 
 from servers.kit.service import Service
 from servers.kit.store import Table
+from servers.kit.types import Json
 from servers.weather import _account as account
 from servers.weather import _derived as d
 from servers.weather import _rules as rules
@@ -68,7 +68,7 @@ def find_place(service: Service, location: str) -> Place:
     return rules.place_of(service, PLACES, location, "resolve_location", "woeid")
 
 
-def place_json(place: Place) -> dict[str, Any]:
+def place_json(place: Place) -> Json:
     """Return the fields by which replies identify a place."""
     return {"woeid": place.id, "name": place.name, "state": place.state}
 
@@ -84,7 +84,7 @@ def converter(words: dict[str, str]) -> Units:
     return units(temperature, wind, rain, distance, 1)
 
 
-def current_json(service: Service, place: Place) -> dict[str, Any]:
+def current_json(service: Service, place: Place) -> Json:
     """Return the last full hour at a place, as the provider shows it."""
     words = unit_words(service)
     hour = stations.observe(service.db, place, service.now)

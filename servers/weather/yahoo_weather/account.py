@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.types import Json, Row
 from servers.weather import _account as account
 from servers.weather import _rules as rules
 from servers.weather import _stations as stations
@@ -44,11 +45,11 @@ _DESERT = {"label": "Desert trip", "location": "Phoenix"}
 class Account(Service):
     """Tools for the user's settings and bookmarks."""
 
-    def _bookmarks(self) -> list[dict[str, Any]]:
+    def _bookmarks(self) -> list[Row]:
         return self.db.rows(BOOKMARKS, order="label COLLATE NOCASE")
 
     @reads(example={})
-    def get_weather_profile(self) -> dict[str, Any]:
+    def get_weather_profile(self) -> Json:
         """Get the profile's home location, bookmarks, units and time zone."""
         profile = account.profile(self.db, PROFILE)
         home = rules.by_id(self.db, PLACES, profile["home_location"])
@@ -65,7 +66,7 @@ class Account(Service):
         }
 
     @writes(example={"location": "Hood River"}, idempotent=True)
-    def set_home_location(self, location: Location) -> dict[str, Any]:
+    def set_home_location(self, location: Location) -> Json:
         """Set the profile's home location and return it."""
         place = find_place(self, location)
         profile = account.profile(self.db, PROFILE)
@@ -79,7 +80,7 @@ class Account(Service):
         wind: Wind | None = None,
         precipitation: Precipitation | None = None,
         distance: Distance | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Change the units that all tools use and return the new settings.
 
         Units that are left out stay as they are.
@@ -94,7 +95,7 @@ class Account(Service):
         return {"units": unit_words(self), "status": "ok"}
 
     @reads(example={})
-    def get_bookmarked_locations(self) -> dict[str, Any]:
+    def get_bookmarked_locations(self) -> Json:
         """List bookmarks by label, with their latest temperature and condition."""
         words = unit_words(self)
         to = converter(words)
@@ -114,7 +115,7 @@ class Account(Service):
         return {"bookmarks": rows, "total": len(rows), "units": words}
 
     @writes(example=_DESERT)
-    def bookmark_location(self, label: Label, location: Location) -> dict[str, Any]:
+    def bookmark_location(self, label: Label, location: Location) -> Json:
         """Bookmark a location under a new label. Returns the label and the place."""
         place = find_place(self, location)
         stored_label = account.save(self, _SAVED, label, place)
@@ -125,6 +126,6 @@ class Account(Service):
         setup=(Setup("bookmark_location", _DESERT),),
         destructive=True,
     )
-    def unbookmark_location(self, label: Label) -> dict[str, Any]:
+    def unbookmark_location(self, label: Label) -> Json:
         """Remove the bookmark with this label. Case does not matter."""
         return {"label": account.remove(self, _SAVED, label), "status": "removed"}

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import Field
 
 from servers.kit.service import Service, reads
+from servers.kit.types import Json
 from servers.weather import _derived as d
 from servers.weather import _stations as stations
 from servers.weather._physics import monthly, normal_temp
@@ -61,9 +62,7 @@ class Climate(Service):
         return self.db.get("weather_cities", place.city) or {}
 
     @reads(example={"location": "Hood River", "month": "march"})
-    def get_historical_average(
-        self, location: Location, month: Month | None = None
-    ) -> dict[str, Any]:
+    def get_historical_average(self, location: Location, month: Month | None = None) -> Json:
         """Get the long-term averages of a month, in the profile's units.
 
         They are the daily high and low, the precipitation of the month, and humidity in percent.
@@ -90,7 +89,7 @@ class Climate(Service):
         }
 
     @reads(example={"location": "Chicago"})
-    def compare_to_historical(self, location: Location) -> dict[str, Any]:
+    def compare_to_historical(self, location: Location) -> Json:
         """Compare the latest observation with the average for this time of year and day.
 
         The temperature deviation is in the profile's unit, that of humidity in percent.
@@ -119,7 +118,7 @@ class Climate(Service):
         }
 
     @reads(example={"value": 50.0, "from_unit": "F"})
-    def convert_temperature(self, value: Degrees, from_unit: Scale) -> dict[str, Any]:
+    def convert_temperature(self, value: Degrees, from_unit: Scale) -> Json:
         """Convert a temperature between Fahrenheit and Celsius, to two decimals.
 
         Temperatures below absolute zero (-273.15 °C) are refused.

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
 from servers.kit.service import Service, reads
+from servers.kit.types import Json
 from servers.kit.values import Date, parse_time
 from servers.weather import _derived as d
 from servers.weather import _rules as rules
@@ -65,7 +66,7 @@ class Conditions(Service):
     """Tools for places and their weather. New outlooks are issued at 03, 09, 15 and 21 UTC."""
 
     @reads(example={"query": "Portland"})
-    def resolve_location(self, query: Query) -> dict[str, Any]:
+    def resolve_location(self, query: Query) -> Json:
         """Find all places that match a name, sorted by name and state.
 
         Each has its woeid, state, country and coordinates; there may be none.
@@ -79,7 +80,7 @@ class Conditions(Service):
         return {"places": places, "total": len(places)}
 
     @reads(example={"location": "Portland, Oregon"})
-    def get_current_observation(self, location: Location) -> dict[str, Any]:
+    def get_current_observation(self, location: Location) -> Json:
         """Get the latest hourly observation, in the profile's units, which the reply names.
 
         The time observed_at is local; the wind direction is in degrees.
@@ -87,7 +88,7 @@ class Conditions(Service):
         return current_json(self, find_place(self, location))
 
     @reads(example={"locations": ["Portland, Oregon", "Seattle"]})
-    def compare_weather(self, locations: Several) -> dict[str, Any]:
+    def compare_weather(self, locations: Several) -> Json:
         """Get the latest observations of one to three locations, in the order given.
 
         Values are in the profile's units.
@@ -95,7 +96,7 @@ class Conditions(Service):
         return {"places": [current_json(self, find_place(self, text)) for text in locations]}
 
     @reads(example={"location": "Portland, Oregon", "hours": 6})
-    def get_hourly_outlook(self, location: Location, hours: Hours = HOURS) -> dict[str, Any]:
+    def get_hourly_outlook(self, location: Location, hours: Hours = HOURS) -> Json:
         """Get the outlook for each of the next 1 to 12 hours, in the profile's units.
 
         Times are local; humidity and the chance of precipitation are in percent.
@@ -127,7 +128,7 @@ class Conditions(Service):
         }
 
     @reads(example={"location": "Chicago", "days": 5})
-    def get_5day_forecast(self, location: Location, days: Days = DAYS) -> dict[str, Any]:
+    def get_5day_forecast(self, location: Location, days: Days = DAYS) -> Json:
         """Get the forecast for today and up to four more days, in the profile's units.
 
         Dates are local; the chance of precipitation is in percent.
@@ -157,7 +158,7 @@ class Conditions(Service):
         }
 
     @reads(example={"location": "Portland, Oregon", "date": "2026-03-10"})
-    def get_past_weather(self, location: Location, date: Date) -> dict[str, Any]:
+    def get_past_weather(self, location: Location, date: Date) -> Json:
         """Get a past day's condition, high, low and precipitation, in the profile's units.
 
         The local date can be from 30 days ago to yesterday.
@@ -179,7 +180,7 @@ class Conditions(Service):
         }
 
     @reads(example={"location": "Chicago"})
-    def get_weather_alerts(self, location: Location) -> dict[str, Any]:
+    def get_weather_alerts(self, location: Location) -> Json:
         """List the active and upcoming alerts for a location in full, by start (local time)."""
         place = find_place(self, location)
         alerts = [
@@ -197,7 +198,7 @@ class Conditions(Service):
         return {"place": place_json(place), "alerts": alerts, "total": len(alerts)}
 
     @reads(example={"location": "Hood River"})
-    def get_wind_details(self, location: Location) -> dict[str, Any]:
+    def get_wind_details(self, location: Location) -> Json:
         """Get the last hour's mean wind, gust, direction and force on the Beaufort scale.
 
         Speeds are in the profile's unit; the direction is in degrees and as a compass point.
@@ -219,7 +220,7 @@ class Conditions(Service):
         }
 
     @reads(example={"location": "Portland, Oregon"})
-    def get_pressure_trend(self, location: Location) -> dict[str, Any]:
+    def get_pressure_trend(self, location: Location) -> Json:
         """Get the sea-level pressure, its change over three hours, and what that implies.
 
         Values are in inHg if the profile measures precipitation in inches, else in hPa.

@@ -6,11 +6,12 @@ Times are local; sunrise is by NOAA's approximation, and the moon is the mean mo
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
 from servers.kit.service import Service, reads
+from servers.kit.types import Json
 from servers.kit.values import Date
 from servers.weather import _rules as rules
 from servers.weather import _stations as stations
@@ -45,7 +46,7 @@ class Sky(Service):
     """Tools for the sun and the moon."""
 
     @reads(example={"location": "Portland, Oregon"})
-    def get_astronomy(self, location: Location) -> dict[str, Any]:
+    def get_astronomy(self, location: Location) -> Json:
         """Get today's sunrise, solar noon and sunset (local time) and the day length in minutes."""
         place = find_place(self, location)
         today = place.local(self.now).date()
@@ -60,7 +61,7 @@ class Sky(Service):
         }
 
     @reads(example={"location": "Hood River", "days": 5})
-    def get_astronomy_forecast(self, location: Location, days: Nights = 7) -> dict[str, Any]:
+    def get_astronomy_forecast(self, location: Location, days: Nights = 7) -> Json:
         """Get the moon and a stargazing score of 1 to 10 for tonight and up to 13 more nights.
 
         The cloud_cover_pct is the mean cloud cover from 9 PM to 3 AM.
@@ -93,7 +94,7 @@ class Sky(Service):
         return {"place": place_json(place), "issued_at": place.stamp(issue), "days": rows}
 
     @reads(example={"location": "Portland, Oregon", "date": "2026-03-28"})
-    def get_moon_phase(self, location: Location, date: Date | None = None) -> dict[str, Any]:
+    def get_moon_phase(self, location: Location, date: Date | None = None) -> Json:
         """Get the moon's phase and illumination, moonrise and moonset on a date (default today).
 
         Moonrise and moonset are accurate to about an hour, the next phases to a day.
@@ -114,7 +115,7 @@ class Sky(Service):
         }
 
     @reads(example={"location": "Hood River", "date": "2026-03-28"})
-    def get_golden_hour(self, location: Location, date: Date | None = None) -> dict[str, Any]:
+    def get_golden_hour(self, location: Location, date: Date | None = None) -> Json:
         """Get the golden and blue hours of a date's morning and evening, in local time.
 
         In the golden hour the sun is between -4 and 6 degrees high, in the blue hour between -6

@@ -16,6 +16,7 @@ from pydantic import AfterValidator, Field
 from servers.kit.control import seeded
 from servers.kit.service import Service
 from servers.kit.store import Table
+from servers.kit.types import Json, Row
 from servers.wiki import _rules as rules
 
 TABLES = {
@@ -96,7 +97,7 @@ TEAM = seeded("cfs", "team")
 WORKSHOP = seeded("cfp", "workshop_march")
 
 
-def me(svc: Service) -> dict[str, Any]:
+def me(svc: Service) -> Row:
     """Return the signed-in person."""
     return svc.db.rows("confluence_profile")[0]
 
@@ -106,7 +107,7 @@ def plain(body: str) -> str:
     return html.unescape(_MARKUP.sub(" ", body))
 
 
-def find_space(svc: Service, space_id: str, needs: str = "view") -> dict[str, Any]:
+def find_space(svc: Service, space_id: str, needs: str = "view") -> Row:
     """Return a space in which the person may do something, or refuse."""
     row = svc.db.get("confluence_spaces", space_id)
     if row is None:
@@ -126,7 +127,7 @@ def find_space(svc: Service, space_id: str, needs: str = "view") -> dict[str, An
     return row
 
 
-def level(svc: Service, row: dict[str, Any]) -> str | None:
+def level(svc: Service, row: Row) -> str | None:
     """Return the person's access level for content, or None.
 
     It is the permission in the space, unless the content is restricted, or what was granted on the
@@ -141,7 +142,7 @@ def level(svc: Service, row: dict[str, Any]) -> str | None:
     return rules.best(levels, LEVELS)
 
 
-def find(svc: Service, page_id: str, needs: str = "view", *, trash: bool = False) -> dict[str, Any]:
+def find(svc: Service, page_id: str, needs: str = "view", *, trash: bool = False) -> Row:
     """Return a page or blog post, or refuse.
 
     Content that the person may not see is treated as missing. Content in the trash is returned only
@@ -174,7 +175,7 @@ def find(svc: Service, page_id: str, needs: str = "view", *, trash: bool = False
     return row
 
 
-def parent(svc: Service, row: dict[str, Any]) -> str | None:
+def parent(svc: Service, row: Row) -> str | None:
     """Return the ID of the nearest page above that is visible and not in the trash, or None."""
     above = _parent_row(svc, row)
     while above is not None and (above["trashed_at"] is not None or level(svc, above) is None):
@@ -182,7 +183,7 @@ def parent(svc: Service, row: dict[str, Any]) -> str | None:
     return above["id"] if above is not None else None
 
 
-def _parent_row(svc: Service, row: dict[str, Any]) -> dict[str, Any] | None:
+def _parent_row(svc: Service, row: Row) -> Row | None:
     return svc.db.get("confluence_content", row["parent_id"]) if row["parent_id"] else None
 
 
@@ -193,14 +194,14 @@ def contents(svc: Service, space_id: str, kind: str | None = None) -> list[dict[
     return [r for r in rows if level(svc, r) is not None]
 
 
-def url(svc: Service, row: dict[str, Any]) -> str:
+def url(svc: Service, row: Row) -> str:
     """Return the address of content."""
     company = me(svc)["email"].partition("@")[2].partition(".")[0]
     space = f"https://{company}.atlassian.net/wiki/spaces/{row['space_id']}"
     return f"{space}/{row['type']}s/{row['id']}"
 
 
-def summary(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+def summary(svc: Service, row: Row) -> Json:
     """Return content as agents see it, without its text."""
     return {
         "page_id": row["id"],
@@ -215,7 +216,7 @@ def summary(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def content_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+def content_json(svc: Service, row: Row) -> dict[str, Any]:
     """Return content as agents see it, with its text and labels."""
     return summary(svc, row) | {
         "body": row["body"],

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, page
 from servers.wiki._rules import PageTitle
 from servers.wiki.confluence import _model as model
@@ -42,7 +43,7 @@ DRAFT = Setup(
 MADE = {"page_id": "${made.page_id}"}
 
 
-def _version_json(version: dict[str, Any]) -> dict[str, Any]:
+def _version_json(version: Row) -> Json:
     fields = ("title", "body", "message", "edited_at", "edited_by")
     return {"version_number": version["number"]} | {k: version[k] for k in fields}
 
@@ -57,7 +58,7 @@ class Content(Service):
         title: PageTitle,
         body: Xhtml = "",
         parent_page_id: Above | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Publish a new page in a space where you can write, and return it at version 1.
 
         Titles of pages are unique in a space.
@@ -84,9 +85,7 @@ class Content(Service):
             "body": "<p>Three things.</p>",
         }
     )
-    def publish_blog_post(
-        self, space_id: SpaceId, title: PageTitle, body: Xhtml = ""
-    ) -> dict[str, Any]:
+    def publish_blog_post(self, space_id: SpaceId, title: PageTitle, body: Xhtml = "") -> Json:
         """Publish a blog post in a space where you can write.
 
         Posts have no parent page. Other tools accept their page_id like that of a page.
@@ -96,7 +95,7 @@ class Content(Service):
 
     def _publish(
         self, space_id: str, kind: str, title: str, body: str, parent_id: str | None
-    ) -> dict[str, Any]:
+    ) -> Json:
         author = model.me(self)["display_name"]
         row = {
             "id": self.new_id("cfp"),
@@ -135,7 +134,7 @@ class Content(Service):
                 )
 
     @reads(example={"page_id": WORKSHOP})
-    def fetch_content(self, page_id: ContentId) -> dict[str, Any]:
+    def fetch_content(self, page_id: ContentId) -> Json:
         """Return a page or blog post with its XHTML body and labels.
 
         It includes version_number, status (current or trashed) and your_permission.
@@ -149,7 +148,7 @@ class Content(Service):
         type: Kind | None = None,
         limit: Limit = 50,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return the pages and blog posts of a space that you can see, without their text.
 
         The last edited come first.
@@ -167,7 +166,7 @@ class Content(Service):
         title: PageTitle | None = None,
         body: Xhtml | None = None,
         message: Why | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Replace the title, the body or both, and return the next version.
 
         version_number must be the current one, so that nobody's change is lost. VERSION_CONFLICT
@@ -231,7 +230,7 @@ class Content(Service):
     @reads(example={"page_id": WORKSHOP})
     def list_content_versions(
         self, page_id: ContentId, limit: Limit = 20, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return the versions of a page or blog post, the current one first.
 
         Fields: version_number, title, message, edited_at, edited_by.
@@ -243,9 +242,7 @@ class Content(Service):
         return {"page_id": row["id"]} | page(versions, "versions", limit, cursor)
 
     @reads(example={"page_id": WORKSHOP, "version_number": 1})
-    def fetch_content_version(
-        self, page_id: ContentId, version_number: OldVersion
-    ) -> dict[str, Any]:
+    def fetch_content_version(self, page_id: ContentId, version_number: OldVersion) -> Json:
         """Return the title and body of one version of a page or blog post."""
         row = model.find(self, page_id)
         for version in self._versions(row):
@@ -258,7 +255,7 @@ class Content(Service):
             page_id=page_id,
         )
 
-    def _versions(self, row: dict[str, Any]) -> list[dict[str, Any]]:
+    def _versions(self, row: Row) -> list[Json]:
         """Return all versions of content as agents see them, the current one first."""
         present = {
             "number": row["version_number"],
@@ -272,7 +269,7 @@ class Content(Service):
         return [_version_json(version) for version in (present, *old)]
 
     @writes(example=MADE, setup=(DRAFT,))
-    def trash_content(self, page_id: ContentId) -> dict[str, Any]:
+    def trash_content(self, page_id: ContentId) -> Json:
         """Move a page or blog post to the trash; pages under it move up to the page above.
 
         The home page of a space cannot be moved to the trash.
@@ -289,7 +286,7 @@ class Content(Service):
         return {"page_id": page_id, "status": "trashed", "deleted_at": self.time}
 
     @writes(example=MADE, setup=(DRAFT, Setup("trash_content", MADE)))
-    def restore_content(self, page_id: ContentId) -> dict[str, Any]:
+    def restore_content(self, page_id: ContentId) -> Json:
         """Restore content from the trash with its versions, labels and comments."""
         row = model.find(self, page_id, "edit", trash=True)
         if row["trashed_at"] is None:
@@ -307,7 +304,7 @@ class Content(Service):
     @reads(example={"space_id": TEAM})
     def list_trashed_content(
         self, space_id: SpaceId, limit: Limit = 50, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return what you can see in the trash of a space, latest first, with deleted_at."""
         space = model.find_space(self, space_id)
         rows = self.db.rows(
@@ -319,13 +316,13 @@ class Content(Service):
         visible = [r for r in rows if model.level(self, r) is not None]
         return page(visible, "content", limit, cursor, self._trashed_json)
 
-    def _trashed_json(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _trashed_json(self, row: Row) -> dict[str, Any]:
         return model.summary(self, row) | {"deleted_at": row["trashed_at"]}
 
     @writes(
         example={"page_id": WORKSHOP, "labels": ["acme", "workshop", "chicago"]}, idempotent=True
     )
-    def set_labels(self, page_id: ContentId, labels: Labels) -> dict[str, Any]:
+    def set_labels(self, page_id: ContentId, labels: Labels) -> Json:
         """Replace the labels of a page or blog post; the version stays the same."""
         row = model.find(self, page_id, "edit")
         unique = sorted(set(labels))

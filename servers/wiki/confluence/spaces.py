@@ -9,6 +9,7 @@ from pydantic import Field
 from servers.kit.errors import did_you_mean
 from servers.kit.fields import Email
 from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, page
 from servers.wiki import _rules as rules
 from servers.wiki.confluence import _model as model
@@ -25,7 +26,7 @@ GRANT = Setup(
 )
 
 
-def _comment_json(row: dict[str, Any]) -> dict[str, Any]:
+def _comment_json(row: Row) -> Json:
     return {
         "comment_id": row["id"],
         "page_id": row["content_id"],
@@ -39,7 +40,7 @@ class Spaces(Service):
     """Spaces, search, comments and access."""
 
     @reads()
-    def retrieve_profile(self) -> dict[str, Any]:
+    def retrieve_profile(self) -> Json:
         """Return the signed-in person, and the spaces with your permission in each.
 
         Fields: user_id, display_name, email, avatar_url, role, spaces.
@@ -59,7 +60,7 @@ class Spaces(Service):
         }
 
     @reads()
-    def list_spaces(self, limit: Limit = 50, cursor: Cursor | None = None) -> dict[str, Any]:
+    def list_spaces(self, limit: Limit = 50, cursor: Cursor | None = None) -> Json:
         """Return the spaces you can read.
 
         Fields: space_id, name, type (global or personal), page_count, your_permission, created_at.
@@ -67,7 +68,7 @@ class Spaces(Service):
         return page(self._spaces(), "spaces", limit, cursor, self._space_json)
 
     @reads(example={"space_id": TEAM})
-    def get_space(self, space_id: SpaceId) -> dict[str, Any]:
+    def get_space(self, space_id: SpaceId) -> Json:
         """Return one space with its description and homepage_id."""
         row = model.find_space(self, space_id)
         home = self.db.get("confluence_content", row["homepage_id"]) if row["homepage_id"] else None
@@ -77,10 +78,10 @@ class Spaces(Service):
             "url": model.url(self, home).rpartition("/pages/")[0] if home else None,
         }
 
-    def _spaces(self) -> list[dict[str, Any]]:
+    def _spaces(self) -> list[Row]:
         return self.db.rows("confluence_spaces", order="type, name, id")
 
-    def _space_json(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _space_json(self, row: Row) -> Json:
         return {
             "space_id": row["id"],
             "name": row["name"],
@@ -98,7 +99,7 @@ class Spaces(Service):
         type: Found | None = None,
         limit: Limit = 20,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Search all spaces, or one, for content that contains every word.
 
         Pages and blog posts come first, then comments, each by relevance. content_id is a page_id,
@@ -143,13 +144,13 @@ class Spaces(Service):
                 hits.append(shown | origin | {"page_id": row["id"]})
         return hits
 
-    def _is_hit(self, row: dict[str, Any], space_id: str | None) -> bool:
+    def _is_hit(self, row: Row, space_id: str | None) -> bool:
         """Return whether a search result is in the searched space and visible to the person."""
         if row["trashed_at"] is not None or space_id not in (None, row["space_id"]):
             return False
         return model.level(self, row) is not None
 
-    def _origin(self, row: dict[str, Any], updated_at: str) -> dict[str, Any]:
+    def _origin(self, row: Row, updated_at: str) -> Json:
         """Return the fields of a search result that say where it is."""
         space = self.db.get("confluence_spaces", row["space_id"]) or {"name": "Shared with you"}
         return {
@@ -161,7 +162,7 @@ class Spaces(Service):
 
     # -- comments ----------------------------------------------------------------------------------
     @writes(example=NOTE.args)
-    def add_comment(self, page_id: ContentId, body: Remark) -> dict[str, Any]:
+    def add_comment(self, page_id: ContentId, body: Remark) -> Json:
         """Comment on a page or blog post that you can see."""
         row = model.find(self, page_id)
         comment = {
@@ -177,7 +178,7 @@ class Spaces(Service):
     @reads(example=PAGE)
     def list_comments(
         self, page_id: ContentId, limit: Limit = 50, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return the comments on a page or blog post, oldest first.
 
         Fields: comment_id, body, created_at, created_by.
@@ -189,7 +190,7 @@ class Spaces(Service):
         return page(comments, "comments", limit, cursor, _comment_json)
 
     @writes(example={"comment_id": "${note.comment_id}"}, setup=(NOTE,), destructive=True)
-    def delete_comment(self, comment_id: CommentId) -> dict[str, Any]:
+    def delete_comment(self, comment_id: CommentId) -> Json:
         """Delete one of your own comments, or any comment in a space that you administer."""
         comment = self.db.get("confluence_comments", comment_id)
         if comment is None:
@@ -215,7 +216,7 @@ class Spaces(Service):
     @writes(example=GRANT.args, idempotent=True)
     def grant_content_access(
         self, page_id: ContentId, email: Email, permission: Access = "view"
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Let someone view or edit a page or blog post that you can edit.
 
         This applies in addition to their permission in its space.
@@ -256,7 +257,7 @@ class Spaces(Service):
     @reads(example=PAGE)
     def list_content_access(
         self, page_id: ContentId, limit: Limit = 50, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return who was given access to a page or blog post in addition to its space.
 
         Fields: email, permission, shared_at; `restricted` says whether the content is restricted.
@@ -270,7 +271,7 @@ class Spaces(Service):
         return shown | page(people, "access", limit, cursor)
 
     @writes(example=PAGE | {"email": "paul.okafor@acmeretail.com"}, setup=(GRANT,))
-    def revoke_content_access(self, page_id: ContentId, email: Email) -> dict[str, Any]:
+    def revoke_content_access(self, page_id: ContentId, email: Email) -> Json:
         """Revoke the access that was granted to someone on a page or blog post."""
         row = model.find(self, page_id, "edit")
         known = {g["email"]: g["id"] for g in self._granted(row["id"])}
@@ -285,5 +286,5 @@ class Spaces(Service):
         self.db.delete("confluence_access", known[email.lower()])
         return {"page_id": page_id, "email": email.lower(), "status": "revoked"}
 
-    def _granted(self, content_id: str) -> list[dict[str, Any]]:
+    def _granted(self, content_id: str) -> list[Row]:
         return self.db.rows("confluence_access", "content_id=?", content_id, order="granted_at, id")

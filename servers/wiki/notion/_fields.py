@@ -9,6 +9,8 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field, with_config
 from typing_extensions import TypedDict
 
+from servers.kit.types import Row
+
 Label = Annotated[str, Field(min_length=1, max_length=80)]
 NewLabel = Annotated[str, Field(min_length=1, max_length=80, pattern=r"^\S(.*\S)?$")]
 NewOption = Annotated[str, Field(min_length=1, max_length=80, pattern=r"^[^\s,]([^,]*[^\s,])?$")]
@@ -81,17 +83,17 @@ class Filter(TypedDict):
     value: NotRequired[Text]
 
 
-def blank(prop: dict[str, Any]) -> Any:
+def blank(prop: Row) -> Any:
     """Return the value of a property that nobody has filled in: None, or False for a checkbox."""
     return False if prop["type"] == "checkbox" else None
 
 
-def title(table: dict[str, Any]) -> str:
+def title(table: Row) -> str:
     """Return the name of the title property of a database."""
     return next(p["name"] for p in table["properties"] if p["type"] == "title")
 
 
-def parse(prop: dict[str, Any], text: str) -> Any:
+def parse(prop: Row, text: str) -> Any:
     """Return the typed value of a text, or the blank value for an empty text.
 
     Raises `ValueError` in plain words.
@@ -132,14 +134,14 @@ def _date(text: str) -> str:
     raise ValueError(f"{text!r} is not a date such as 2026-03-20")
 
 
-def _choice(prop: dict[str, Any], text: str) -> str:
+def _choice(prop: Row, text: str) -> str:
     known = {o.lower(): o for o in prop.get("options", [])}
     if known and text.lower() not in known:
         raise ValueError(f"{text!r} is not one of {', '.join(known.values())}")
     return known.get(text.lower(), text)
 
 
-def holds(prop: dict[str, Any], have: Any, op: str, text: str | None) -> bool:
+def holds(prop: Row, have: Any, op: str, text: str | None) -> bool:
     """Return whether a value meets a condition.
 
     Raises `ValueError` if the condition does not suit the property.

@@ -13,6 +13,7 @@ from pydantic import Field
 from servers.kit.control import seeded
 from servers.kit.service import Service
 from servers.kit.store import Table
+from servers.kit.types import Json, Row
 from servers.kit.values import parse_time
 from servers.wiki import _rules as rules
 
@@ -78,12 +79,12 @@ def page_id(key: str) -> str:
 HOME = seeded("nwk", "personal")
 
 
-def me(svc: Service) -> dict[str, Any]:
+def me(svc: Service) -> Row:
     """Return the signed-in person."""
     return svc.db.rows("notion_profile")[0]
 
 
-def workspace(svc: Service, workspace_id: str) -> dict[str, Any]:
+def workspace(svc: Service, workspace_id: str) -> Row:
     """Return a workspace that the person belongs to, or refuse."""
     row = svc.db.get("notion_workspaces", workspace_id)
     if row is None:
@@ -96,7 +97,7 @@ def workspace(svc: Service, workspace_id: str) -> dict[str, Any]:
     return row
 
 
-def above(svc: Service, page: dict[str, Any]) -> list[dict[str, Any]]:
+def above(svc: Service, page: Row) -> list[dict[str, Any]]:
     """Return a page and the pages above it, from the page upwards."""
     pages = [page]
     while pages[-1]["parent_id"] is not None:
@@ -107,7 +108,7 @@ def above(svc: Service, page: dict[str, Any]) -> list[dict[str, Any]]:
     return pages
 
 
-def level(svc: Service, page: dict[str, Any]) -> str | None:
+def level(svc: Service, page: Row) -> str | None:
     """Return the person's access level for a page, or None.
 
     A member of its workspace has full access; a guest has what was shared here or further up.
@@ -120,19 +121,17 @@ def level(svc: Service, page: dict[str, Any]) -> str | None:
     return rules.best([mine[p["id"]] for p in above(svc, page) if p["id"] in mine], LEVELS)
 
 
-def trashed_at(svc: Service, page: dict[str, Any]) -> str | None:
+def trashed_at(svc: Service, page: Row) -> str | None:
     """Return when a page, or one above it, was moved to the trash, or None."""
     return next((p["trashed_at"] for p in above(svc, page) if p["trashed_at"] is not None), None)
 
 
-def visible(svc: Service, page: dict[str, Any]) -> bool:
+def visible(svc: Service, page: Row) -> bool:
     """Return whether the person can see a page and it is not in the trash."""
     return trashed_at(svc, page) is None and level(svc, page) is not None
 
 
-def find_page(
-    svc: Service, page_id: str, needs: str = "view", *, trash: bool = False
-) -> dict[str, Any]:
+def find_page(svc: Service, page_id: str, needs: str = "view", *, trash: bool = False) -> Row:
     """Return a page that the person may use as needed, or refuse.
 
     A page in the trash is returned only with `trash`.
@@ -166,20 +165,20 @@ def find_page(
     return row
 
 
-def url(row: dict[str, Any]) -> str:
+def url(row: Row) -> str:
     """Return the address of a page, database or entry."""
     slug = re.sub(r"[^A-Za-z0-9]+", "-", row.get("title") or "").strip("-")
     path = f"{slug}-{row['id']}" if slug else row["id"]
     return f"https://www.notion.so/{path}"
 
 
-def parent_of(svc: Service, row: dict[str, Any]) -> str | None:
+def parent_of(svc: Service, row: Row) -> str | None:
     """Return the ID of the page above; None at the top or if the person cannot see it."""
     parent = svc.db.get("notion_pages", row["parent_id"]) if row["parent_id"] else None
     return parent["id"] if parent is not None and level(svc, parent) is not None else None
 
 
-def summary(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+def summary(svc: Service, row: Row) -> Json:
     """Return a page as agents see it, without its text."""
     return {
         "page_id": row["id"],
@@ -193,7 +192,7 @@ def summary(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def page_json(svc: Service, row: dict[str, Any]) -> dict[str, Any]:
+def page_json(svc: Service, row: Row) -> Json:
     """Return a page as agents see it, with its text, its shares and what is beneath it."""
     below = svc.db.rows(
         "notion_pages", "parent_id=? AND trashed_at IS NULL", row["id"], order="created_at, id"

@@ -9,6 +9,7 @@ from pydantic import Field
 from servers.kit.control import seeded
 from servers.kit.errors import did_you_mean
 from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, page
 from servers.wiki._rules import PageTitle, allows
 from servers.wiki.notion import _fields as typed
@@ -81,7 +82,7 @@ class Databases(Service):
         title: PageTitle,
         properties: Columns,
         parent_page_id: Parent | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Create a database with typed properties, one of which is the title, and return it."""
         home = workspace(self, workspace_id)
         if parent_page_id is not None:
@@ -125,7 +126,7 @@ class Databases(Service):
     @reads(example={"workspace_id": HOME})
     def list_databases(
         self, workspace_id: WorkspaceId, limit: Limit = 50, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return the databases that you can see in a workspace.
 
         Each has its properties and entry_count.
@@ -136,7 +137,7 @@ class Databases(Service):
         return page(visible, "databases", limit, cursor, self._database_json)
 
     @reads(example={"database_id": STOCK})
-    def get_database(self, database_id: DatabaseId) -> dict[str, Any]:
+    def get_database(self, database_id: DatabaseId) -> Json:
         """Return a database's properties (name, type, options) and entry_count.
 
         The entries are returned by query_database.
@@ -144,7 +145,7 @@ class Databases(Service):
         return self._database_json(self._find(database_id))
 
     @writes(example=LENT.args, setup=(BOOKS,))
-    def add_database_entry(self, database_id: DatabaseId, fields: Values) -> dict[str, Any]:
+    def add_database_entry(self, database_id: DatabaseId, fields: Values) -> Json:
         """Add an entry to a database and return its entry_id and fields.
 
         The title is required. Other properties can stay empty; an empty checkbox is false.
@@ -166,7 +167,7 @@ class Databases(Service):
         return _entry_json(self.db.insert("notion_entries", row))
 
     @reads(example={"entry_id": seeded("nde", "stock-1")})
-    def get_database_entry(self, entry_id: EntryId) -> dict[str, Any]:
+    def get_database_entry(self, entry_id: EntryId) -> Json:
         """Return one entry with its typed fields, even if it is in the trash (in_trash)."""
         return _entry_json(self._find_entry(entry_id, "view", trash=True))
 
@@ -177,7 +178,7 @@ class Databases(Service):
         in_trash: Trash = False,
         limit: Limit = 50,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return all entries of a database in the order in which they were added."""
         table = self._find(database_id)
         where = "database_id=? AND trashed_at IS NULL"
@@ -202,7 +203,7 @@ class Databases(Service):
         descending: Falling = False,
         limit: Limit = 50,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return the entries of a database that meet conditions, sorted by a property.
 
         Empty values come last.
@@ -226,8 +227,8 @@ class Databases(Service):
 
     def _filtered(
         self,
-        table: dict[str, Any],
-        rows: list[dict[str, Any]],
+        table: Row,
+        rows: list[Row],
         filters: list[typed.Filter],
         match: str,
     ) -> list[dict[str, Any]]:
@@ -259,7 +260,7 @@ class Databases(Service):
         setup=(BOOKS, LENT),
         idempotent=True,
     )
-    def update_database_entry(self, entry_id: EntryId, fields: Values) -> dict[str, Any]:
+    def update_database_entry(self, entry_id: EntryId, fields: Values) -> Json:
         """Change some fields of an entry; fields that are not given stay as they are."""
         row = self._find_entry(entry_id, "edit")
         table = self.db.get("notion_databases", row["database_id"]) or {}
@@ -276,7 +277,7 @@ class Databases(Service):
         return _entry_json(row)
 
     @writes(example=ENTRY, setup=(BOOKS, LENT))
-    def delete_database_entry(self, entry_id: EntryId) -> dict[str, Any]:
+    def delete_database_entry(self, entry_id: EntryId) -> Json:
         """Move an entry to the trash.
 
         restore_database_entry restores it; list_database_entries with in_trash shows deleted
@@ -287,7 +288,7 @@ class Databases(Service):
         return {"entry_id": entry_id, "status": "deleted", "deleted_at": self.time}
 
     @writes(example=ENTRY, setup=(BOOKS, LENT, Setup("delete_database_entry", ENTRY)))
-    def restore_database_entry(self, entry_id: EntryId) -> dict[str, Any]:
+    def restore_database_entry(self, entry_id: EntryId) -> Json:
         """Restore an entry from the trash."""
         if self._find_entry(entry_id, "edit", trash=True)["trashed_at"] is None:
             self.fail(
@@ -300,13 +301,13 @@ class Databases(Service):
         return {"entry_id": entry_id, "status": "restored"}
 
     # -- finding and showing -----------------------------------------------------------------------
-    def _may(self, table: dict[str, Any], needs: str) -> bool:
+    def _may(self, table: Row, needs: str) -> bool:
         parent = self.db.get("notion_pages", table["parent_id"]) if table["parent_id"] else None
         if parent is None:
             return workspace(self, table["workspace_id"])["role"] != "guest"
         return trashed_at(self, parent) is None and allows(level(self, parent), needs, LEVELS)
 
-    def _find(self, database_id: str, needs: str = "view") -> dict[str, Any]:
+    def _find(self, database_id: str, needs: str = "view") -> Row:
         row = self.db.get("notion_databases", database_id)
         if row is None or not self._may(row, "view"):
             self.fail(
@@ -324,7 +325,7 @@ class Databases(Service):
             )
         return row
 
-    def _find_entry(self, entry_id: str, needs: str, *, trash: bool = False) -> dict[str, Any]:
+    def _find_entry(self, entry_id: str, needs: str, *, trash: bool = False) -> Row:
         row = self.db.get("notion_entries", entry_id)
         table = self.db.get("notion_databases", row["database_id"]) if row is not None else None
         if row is None or table is None or not self._may(table, "view"):
@@ -344,7 +345,7 @@ class Databases(Service):
             )
         return row
 
-    def _property(self, table: dict[str, Any], name: str) -> dict[str, Any]:
+    def _property(self, table: Row, name: str) -> dict[str, Any]:
         known = {p["name"].lower(): p for p in table["properties"]}
         if name.strip().lower() not in known:
             names = {p["name"] for p in table["properties"]}
@@ -356,7 +357,7 @@ class Databases(Service):
             )
         return known[name.strip().lower()]
 
-    def _values(self, table: dict[str, Any], fields: list[typed.Value]) -> dict[str, Any]:
+    def _values(self, table: Row, fields: list[typed.Value]) -> Json:
         given: dict[str, Any] = {}
         for field in fields:
             prop = self._property(table, field["property"])
@@ -378,7 +379,7 @@ class Databases(Service):
                 )
         return given
 
-    def _titled(self, table: dict[str, Any], values: dict[str, Any]) -> dict[str, Any]:
+    def _titled(self, table: Row, values: dict[str, Any]) -> dict[str, Any]:
         title = typed.title(table)
         if not values.get(title):
             self.fail(
@@ -388,7 +389,7 @@ class Databases(Service):
             )
         return values
 
-    def _database_json(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _database_json(self, row: Row) -> Json:
         counted = self.db.sql(
             "SELECT count(*) FROM notion_entries WHERE database_id=? AND trashed_at IS NULL",
             row["id"],
@@ -405,7 +406,7 @@ class Databases(Service):
         }
 
 
-def _entry_json(row: dict[str, Any]) -> dict[str, Any]:
+def _entry_json(row: Row) -> Json:
     return {
         "entry_id": row["id"],
         "database_id": row["database_id"],

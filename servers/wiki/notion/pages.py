@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, iso, page, parse_time
 from servers.wiki import _rules as rules
 from servers.wiki._rules import PageTitle, Query
@@ -51,7 +52,7 @@ class Pages(Service):
     """Pages in all workspaces."""
 
     @reads()
-    def get_user_profile(self) -> dict[str, Any]:
+    def get_user_profile(self) -> Json:
         """Return the signed-in person, and the workspaces with your role in each.
 
         Fields: user_id, name, email, avatar_url, plan, workspaces.
@@ -71,7 +72,7 @@ class Pages(Service):
         }
 
     @reads()
-    def list_workspaces(self) -> dict[str, Any]:
+    def list_workspaces(self) -> Json:
         """Return the workspaces you belong to.
 
         Fields: workspace_id, name, icon, member_count, plan, and your_role (owner, member or
@@ -80,7 +81,7 @@ class Pages(Service):
         rows = self.db.rows("notion_workspaces", order="rowid")
         return {"workspaces": [self._workspace_json(row) for row in rows]}
 
-    def _workspace_json(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _workspace_json(self, row: Row) -> Json:
         counted = self.db.sql(
             "SELECT count(*) FROM notion_members WHERE workspace_id=? AND role<>'guest'", row["id"]
         )
@@ -96,7 +97,7 @@ class Pages(Service):
     @reads(example={"workspace_id": HOME})
     def list_workspace_members(
         self, workspace_id: WorkspaceId, limit: Limit = 50, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return who belongs to a workspace: email, name, role.
 
         Guests see only the pages that are shared with them.
@@ -112,7 +113,7 @@ class Pages(Service):
         title: PageTitle,
         content: Markdown = "",
         parent_page_id: Parent | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Create a page and return it in full.
 
         It goes to the top of a workspace or under a page that you can edit.
@@ -149,7 +150,7 @@ class Pages(Service):
         return page_json(self, self.db.insert("notion_pages", row))
 
     @reads(example={"page_id": page_id("cabin_packing")})
-    def get_page(self, page_id: PageId) -> dict[str, Any]:
+    def get_page(self, page_id: PageId) -> Json:
         """Return a page with its Markdown, shares, and child pages and databases.
 
         It includes shared_with, your_permission and in_trash; a page in the trash is returned too.
@@ -163,7 +164,7 @@ class Pages(Service):
         parent_page_id: Parent | None = None,
         limit: Limit = 50,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return the pages that you can see in a workspace, without their text.
 
         The last edited come first. With parent_page_id, only pages directly under that page are
@@ -186,7 +187,7 @@ class Pages(Service):
     )
     def update_page(
         self, page_id: PageId, title: PageTitle | None = None, content: Markdown | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Replace a page's title, its whole text, or both.
 
         Returns page_id, title, content, updated_at, last_edited_by.
@@ -203,7 +204,7 @@ class Pages(Service):
     @writes(example=MADE | {"content": "- basil: daily"}, setup=(PLANTS,))
     def append_to_page(
         self, page_id: PageId, content: Annotated[Markdown, Field(min_length=1)]
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Append Markdown to a page, on a new line, and return the page's new text."""
         row = find_page(self, page_id, "edit")
         longer = f"{row['content']}\n{content}" if row["content"] else content
@@ -216,7 +217,7 @@ class Pages(Service):
             )
         return self._edit(row, {"content": longer})
 
-    def _edit(self, row: dict[str, Any], given: dict[str, str | None]) -> dict[str, Any]:
+    def _edit(self, row: Row, given: dict[str, str | None]) -> Json:
         changes = {}
         for column, value in given.items():
             if value is not None and value != row[column]:
@@ -234,7 +235,7 @@ class Pages(Service):
         }
 
     @writes(example=MADE, setup=(PLANTS,))
-    def delete_page(self, page_id: PageId) -> dict[str, Any]:
+    def delete_page(self, page_id: PageId) -> Json:
         """Move a page to the trash with everything under it.
 
         It can be restored for 30 days.
@@ -244,7 +245,7 @@ class Pages(Service):
         return {"page_id": page_id, "status": "deleted", "deleted_at": self.time}
 
     @writes(example=MADE, setup=(PLANTS, Setup("delete_page", MADE)))
-    def restore_page(self, page_id: PageId) -> dict[str, Any]:
+    def restore_page(self, page_id: PageId) -> Json:
         """Restore a page from the trash, with everything that was trashed along with it.
 
         Returns parent_page_id: the page it was under, or, if that is in the trash itself, the next
@@ -273,7 +274,7 @@ class Pages(Service):
     @reads(example={"workspace_id": HOME})
     def list_trash(
         self, workspace_id: WorkspaceId, limit: Limit = 50, cursor: Cursor | None = None
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return pages that were moved to the trash in the last 30 days, latest first.
 
         Each has deleted_at and purge_at.
@@ -289,7 +290,7 @@ class Pages(Service):
         rows = [r for r in rows if level(self, r) is not None]
         return page(rows, "pages", limit, cursor, self._trashed_json)
 
-    def _trashed_json(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _trashed_json(self, row: Row) -> dict[str, Any]:
         return summary(self, row) | {
             "deleted_at": row["trashed_at"],
             "purge_at": iso(parse_time(row["trashed_at"]) + KEPT),
@@ -303,7 +304,7 @@ class Pages(Service):
         object_type: Kind | None = None,
         limit: Limit = 20,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return pages, databases and database entries that contain every word.
 
         Those with a word in the title come first, then by relevance. object_id is a page_id,
@@ -349,7 +350,7 @@ class Pages(Service):
                 hits.append(hit | {"database_id": table["id"]})
         return hits
 
-    def _database_visible(self, table: dict[str, Any], workspace_id: str) -> bool:
+    def _database_visible(self, table: Row, workspace_id: str) -> bool:
         """Return whether a database is in a workspace and visible to the person."""
         if table["workspace_id"] != workspace_id:
             return False
@@ -359,11 +360,11 @@ class Pages(Service):
         return workspace(self, table["workspace_id"])["role"] != "guest"
 
 
-def _member_json(row: dict[str, Any]) -> dict[str, Any]:
+def _member_json(row: Row) -> Json:
     return {"email": row["email"], "name": row["name"], "role": row["role"]}
 
 
-def _hit(kind: str, row: dict[str, Any], title: str, text: str, query: str) -> dict[str, Any]:
+def _hit(kind: str, row: Row, title: str, text: str, query: str) -> Json:
     return {
         "object_id": row["id"],
         "object_type": kind,

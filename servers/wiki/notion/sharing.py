@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
 from servers.kit.errors import did_you_mean
 from servers.kit.fields import Email
 from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, page
 from servers.wiki._rules import Remark
 from servers.wiki.notion._model import PageId, Permission, find_page, me, page_id
@@ -24,9 +25,7 @@ class Sharing(Service):
     """Shares and comments."""
 
     @writes(example=SHARED.args, idempotent=True)
-    def share_page(
-        self, page_id: PageId, email: Email, permission: Permission = "view"
-    ) -> dict[str, Any]:
+    def share_page(self, page_id: PageId, email: Email, permission: Permission = "view") -> Json:
         """Share a page and everything under it, or change someone's permission.
 
         Only members of the page's workspace can share it.
@@ -65,7 +64,7 @@ class Sharing(Service):
         }
 
     @writes(example=PACKING | {"email": "sam.oduya@gmail.com"}, setup=(SHARED,))
-    def unshare_page(self, page_id: PageId, email: Email) -> dict[str, Any]:
+    def unshare_page(self, page_id: PageId, email: Email) -> Json:
         """Stop sharing a page with someone; their access to other pages stays."""
         row = find_page(self, page_id, "full")
         known = {s["email"]: s["id"] for s in self._shares(row["id"])}
@@ -79,11 +78,11 @@ class Sharing(Service):
         self.db.delete("notion_shares", known[email.lower()])
         return {"page_id": row["id"], "email": email.lower(), "status": "unshared"}
 
-    def _shares(self, page_id: str) -> list[dict[str, Any]]:
+    def _shares(self, page_id: str) -> list[Row]:
         return self.db.rows("notion_shares", "page_id=?", page_id, order="shared_at, id")
 
     @writes(example=COMMENT.args)
-    def add_page_comment(self, page_id: PageId, body: Remark) -> dict[str, Any]:
+    def add_page_comment(self, page_id: PageId, body: Remark) -> Json:
         """Comment on a page; this requires permission to comment, not to edit."""
         row = find_page(self, page_id, "comment")
         comment = {
@@ -102,7 +101,7 @@ class Sharing(Service):
         include_resolved: Resolved = False,
         limit: Limit = 50,
         cursor: Cursor | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Return the comments on a page, oldest first.
 
         Fields: comment_id, author, body, created_at, resolved_at.
@@ -114,7 +113,7 @@ class Sharing(Service):
         return page(comments, "comments", limit, cursor, _comment_json)
 
     @writes(example={"comment_id": "${said.comment_id}"}, setup=(COMMENT,), idempotent=True)
-    def resolve_page_comment(self, comment_id: CommentId) -> dict[str, Any]:
+    def resolve_page_comment(self, comment_id: CommentId) -> Json:
         """Mark a comment as resolved; this requires permission to comment on its page."""
         row = self.db.get("notion_comments", comment_id)
         if row is None:
@@ -130,7 +129,7 @@ class Sharing(Service):
         return _comment_json(row | {"resolved_at": row["resolved_at"] or self.time})
 
 
-def _comment_json(row: dict[str, Any]) -> dict[str, Any]:
+def _comment_json(row: Row) -> Json:
     return {
         "comment_id": row["id"],
         "page_id": row["page_id"],
