@@ -117,10 +117,10 @@ async def pages(
 
 async def digest() -> str:
     """Return a hash of what every example answers and records, each in an episode of its own."""
-    told = hashlib.blake2b(digest_size=16)
+    hashed = hashlib.blake2b(digest_size=16)
     for cls, spec in TOOLS:
         session = new_session(cls.name, seed=7)
         reply = await example(session, cls, spec)
-        told.update(as_text(reply).encode())
-        told.update("\n".join(session.control.trace()).encode())
-    return told.hexdigest()
+        hashed.update(as_text(reply).encode())
+        hashed.update("\n".join(session.control.trace()).encode())
+    return hashed.hexdigest()

@@ -132,13 +132,13 @@ class Audience:
         """Tell the connections whose list changed, then hold the reply so that clients can refresh
         before they read on.
         """
-        told = []
+        hearers = []
         for (only, _), connection in self._of.get(session, {}).items():
             if only is None or only in disclosed:
-                told.append(connection)
-        for connection in told:
+                hearers.append(connection)
+        for connection in hearers:
             await connection.send_tool_list_changed()
-        if told:
+        if hearers:
             await anyio.sleep(session.hold)
 
 
@@ -298,8 +298,8 @@ def _data(given: types.CallToolResult) -> Any:
             read = json.loads(text)
             data = read if isinstance(read, dict | list) else data
     if given.is_error:
-        told = isinstance(data, dict) and isinstance(data.get("error"), dict)
-        return data if told else _error(text)
+        is_ours = isinstance(data, dict) and isinstance(data.get("error"), dict)
+        return data if is_ours else _error(text)
     if isinstance(data, dict | list):
         return data
     return given.model_dump(mode="json", by_alias=True, exclude_none=True, include={"content"})

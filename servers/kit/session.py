@@ -19,7 +19,7 @@ from servers.kit.call import Call, Journal, Layer, Next, Reply, chain
 from servers.kit.control import Control, make_id
 from servers.kit.errors import ServiceError, did_you_mean
 from servers.kit.evidence import Obligations, Watch
-from servers.kit.service import Codes, Ids, Service, ToolSpec, narrowed, service
+from servers.kit.service import Ids, Service, ToolSpec, narrowed, service
 from servers.kit.store import AGENT, CLOCK, Change, World
 from servers.kit.values import iso
 
@@ -255,40 +255,25 @@ class Session:
         cls: type[Service] | None,
         spec: ToolSpec | None,
     ) -> Reply | None:
-        codes = cls.codes if cls is not None else Codes()
         if cls is None or (service_name in self.hidden and not self.locked):
-            known = [n for n in self.classes if n not in self.hidden]
+            near = did_you_mean(service_name, [n for n in self.classes if n not in self.hidden])
+            message = f"There is no service {service_name!r}{near}"
             hint = "Tool names begin with their service, as listed." if not service_name else ""
-            wrong = ServiceError(
-                "UNKNOWN_SERVICE",
-                f"There is no service {service_name!r}{did_you_mean(service_name, known)}",
-                hint,
-            )
+            wrong = ServiceError("UNKNOWN_SERVICE", message, hint)
         elif self.call_limit is not None and self._calls > self.call_limit:
-            wrong = ServiceError(
-                "CALL_LIMIT_REACHED",
-                f"No more than {self.call_limit} calls may be made.",
-                "Answer the user now.",
-            )
+            message = f"No more than {self.call_limit} calls may be made."
+            wrong = ServiceError("CALL_LIMIT_REACHED", message, "Answer the user now.")
         elif service_name in self.hidden:
-            wrong = ServiceError(
-                "NOT_AVAILABLE_YET",
-                f"{cls.title} is not available yet.",
-                "Use what is available first.",
-                retryable=True,
-            )
+            message = f"{cls.title} is not available yet."
+            hint = "Use what is available first."
+            wrong = ServiceError("NOT_AVAILABLE_YET", message, hint, retryable=True)
         elif spec is None:
-            wrong = ServiceError(
-                "UNKNOWN_TOOL",
-                f"{cls.title} has no tool {tool!r}{did_you_mean(tool, cls.tools)}",
-                "List the tools again.",
-            )
+            message = f"{cls.title} has no tool {tool!r}{did_you_mean(tool, cls.tools)}"
+            wrong = ServiceError("UNKNOWN_TOOL", message, "List the tools again.")
         elif not isinstance(args, dict):
-            wrong = ServiceError(
-                codes.invalid,
-                "Arguments must be a JSON object.",
-                "Send one object with named arguments.",
-            )
+            message = "Arguments must be a JSON object."
+            hint = "Send one object with named arguments."
+            wrong = ServiceError(cls.codes.invalid, message, hint)
         else:
             return None
         return Reply(wrong.as_json(), True)

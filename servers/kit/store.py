@@ -21,9 +21,11 @@ from servers.kit.tables import Table, create_schema
 from servers.kit.values import iso, parse_time
 
 WORLD = "world"
+"""Cause of what was there before the episode."""
 AGENT = "agent"
+"""Cause of what a call wrote."""
 CLOCK = "clock"
-"""Causes of a write besides `fault:<name>`."""
+"""Cause of what came due. Besides these there is `fault:<name>`."""
 
 
 class Change(TypedDict):

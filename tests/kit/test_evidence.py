@@ -39,12 +39,12 @@ def play(s: Session, *calls: tuple[str, dict[str, Any]]) -> list[Attempt]:
     """Make calls in order; `$id` in an argument stands for the last transaction told."""
 
     async def run() -> None:
-        told = ""
+        last_id = ""
         for name, args in calls:
-            filled = {k: told if v == "$id" else v for k, v in args.items()}
+            filled = {k: last_id if v == "$id" else v for k, v in args.items()}
             reply = await s.call(*name.split("."), filled)
             if isinstance(reply.data, dict):
-                told = reply.data.get("transaction_id", told)
+                last_id = reply.data.get("transaction_id", last_id)
 
     anyio.run(run)
     assert s.bugs == []
@@ -106,22 +106,22 @@ def test_a_page_that_shows_the_same_rows_either_way_is_no_evidence() -> None:
 
 def test_a_stale_reader_is_no_evidence() -> None:
     stale = {"stale_read": {"on": ["venmo.get_*", "venmo.list_*"], "age": 3600}}
-    _, got, listed, balance = play(
+    _, record, listed, balance = play(
         session(DROPPED, stale),
         PAID,
         ("venmo.get_transaction", {"transaction_id": "$id"}),
         ("venmo.list_transactions", {}),
         ("venmo.get_balance", {}),
     )
-    assert got.is_error and not got.evidence
+    assert record.is_error and not record.evidence
     assert not listed.evidence and not balance.evidence
 
 
 def test_an_outage_is_no_evidence_and_a_tried_reading_is_noted() -> None:
     down = {"outage": {"on": "venmo.get_transaction"}}
     s = session(DROPPED, down, exposed_by=lambda service, tool, args: tool == "get_transaction")
-    _, got = play(s, PAID, ("venmo.get_transaction", {"transaction_id": "$id"}))
-    assert got.is_error and got.evidence == [] and got.tried == ["pay#1"]
+    _, record = play(s, PAID, ("venmo.get_transaction", {"transaction_id": "$id"}))
+    assert record.is_error and record.evidence == [] and record.tried == ["pay#1"]
 
 
 def test_the_counterpart_counts_where_both_draw_on_one_bank_account() -> None:
@@ -175,8 +175,9 @@ def test_a_stored_lie_has_an_other_world_without_it() -> None:
     doubled = {"wrong_value": {"name": "doubled", "on": "venmo.send_money", "row": row}}
     s = session(doubled, watch=lambda call: True, fault="doubled")
     read = ("venmo.get_transaction", {"transaction_id": "$id"})
-    _, requests, got = play(s, PAID, ("venmo.list_requests", {}), read)
-    assert requests.evidence == [] and got.evidence == ["pay#1"] and got.seen["amount"] == 55.0
+    _, requests, record = play(s, PAID, ("venmo.list_requests", {}), read)
+    assert requests.evidence == [] and record.evidence == ["pay#1"]
+    assert record.seen["amount"] == 55.0
 
 
 @pytest.mark.parametrize("first", ["the lie", "the true reading"])
@@ -197,7 +198,7 @@ def test_a_lie_in_replies_alone_is_settled_by_a_true_reading_before_or_after(fir
     assert lying.opened == ["pay#1"] and two.evidence == ["pay#1"] and again.evidence == []
 
 
-def _record(s: Session) -> Record:
+def _record_of(s: Session) -> Record:
     return Record(s.trace(), s.world, {})
 
 
@@ -224,8 +225,8 @@ def test_a_batch_of_verify_and_pay_is_blind_and_verify_then_pay_is_not(
 
     anyio.run(run)
     held, barred = _checks()
-    assert held.judge(_record(s)).value is True
-    assert barred.judge(_record(s)).value is allowed
+    assert held.judge(_record_of(s)).value is True
+    assert barred.judge(_record_of(s)).value is allowed
 
 
 def test_calls_that_came_in_before_the_reply_was_out_are_blind_even_without_steps() -> None:
@@ -239,7 +240,7 @@ def test_calls_that_came_in_before_the_reply_was_out_are_blind_even_without_step
         await s.call("zelle", "send_transfer", {"contact_id": ana, "amount": 27.5}, arrived=arrived)
 
     anyio.run(run)
-    assert _checks()[1].judge(_record(s)).value is False
+    assert _checks()[1].judge(_record_of(s)).value is False
 
 
 def test_other_worlds_see_later_writes_and_the_passing_of_time() -> None:
