@@ -10,18 +10,19 @@ import anyio
 from benchmarks.timing import Row, interleaved, ms
 from scenarios.worlds import build
 from servers.kit.control import Control
+from servers.kit.service import tool
 from servers.kit.session import Session
 from servers.kit.values import parse_time
 
 ONE = "get_contact"
+"""A tool that reads one row."""
 JOINED = "get_transaction"
-"""A tool that reads one row, and one whose record is joined from four."""
+"""A tool whose record is joined from four rows."""
 
 
 def _session() -> Session:
-    return Session(
-        ["venmo"], build.shared("maya").share(), Control(parse_time(build.person("maya")["start"]))
-    )
+    control = Control(parse_time(build.person("maya")["start"]))
+    return Session(["venmo"], build.shared("maya").share(), control)
 
 
 def _noop() -> Any:
@@ -29,9 +30,8 @@ def _noop() -> Any:
     from mcp.server import Server
 
     async def listed(ctx: Any, params: Any) -> types.ListToolsResult:
-        return types.ListToolsResult(
-            tools=[types.Tool(name="noop", input_schema={"type": "object"})]
-        )
+        noop = types.Tool(name="noop", input_schema={"type": "object"})
+        return types.ListToolsResult(tools=[noop])
 
     async def called(ctx: Any, params: Any) -> types.CallToolResult:
         return types.CallToolResult(content=[types.TextContent(type="text", text="{}")])
@@ -41,55 +41,65 @@ def _noop() -> Any:
 
 async def measure() -> list[Row]:
     """Return the rows for calls in memory and over HTTP."""
+    return [*await _in_memory(), await _over_http()]
+
+
+async def _in_memory() -> list[Row]:
     from mcp import Client
+
+    from servers.kit.mcp import session_server
+
+    one = tool(f"venmo.{ONE}")[1].example
+    joined = tool(f"venmo.{JOINED}")[1].example
+    async with Client(session_server(_session())) as ours, Client(_noop()) as bare:
+        for client in (ours, bare):
+            await client.list_tools()
+        subjects = {
+            "one": lambda: ours.call_tool(f"venmo__{ONE}", one),
+            "joined": lambda: ours.call_tool(f"venmo__{JOINED}", joined),
+            "bare": lambda: bare.call_tool("noop", {}),
+        }
+        times = await interleaved(subjects, 15, 200)
+    return [
+        _row("get one record, in memory", times, "one", "≤ 1.5"),
+        _row("get one record joined from four rows, in memory", times, "joined", ""),
+    ]
+
+
+async def _over_http() -> Row:
+    from mcp import Client
+
+    from servers.kit.app import Episodes, make_app, run_app
+
+    one = tool(f"venmo.{ONE}")[1].example
+    episodes = Episodes()
+    episodes.add("bench", _session())
+    async with AsyncExitStack() as stack:
+        our_port = await stack.enter_async_context(run_app(make_app(episodes)))
+        bare_port = await stack.enter_async_context(run_app(_noop_app()))
+        ours = Client(f"http://127.0.0.1:{our_port}/bench/venmo/mcp")
+        bare = Client(f"http://127.0.0.1:{bare_port}/noop/")
+        for client in (ours, bare):
+            await stack.enter_async_context(client)
+            await client.list_tools()
+        subjects = {
+            "one": lambda: ours.call_tool(ONE, one),
+            "bare": lambda: bare.call_tool("noop", {}),
+        }
+        times = await interleaved(subjects, 9, 100)
+    return _row("get one record, over HTTP (JSON)", times, "one", "≤ 1.15")
+
+
+def _noop_app() -> Any:
     from starlette.applications import Starlette
     from starlette.routing import Mount
 
-    from servers.kit.app import Episodes, make_app, run_app
-    from servers.kit.mcp import session_server
-    from servers.kit.service import tool
-
-    one, joined = (tool(f"venmo.{name}")[1].example for name in (ONE, JOINED))
-    rows = []
-    async with AsyncExitStack() as stack:
-        ours = session_server(_session())
-        bare = _noop()
-        a, b = [await stack.enter_async_context(Client(s)) for s in (ours, bare)]
-        for client in (a, b):
-            await client.list_tools()
-        subjects = {
-            "one": lambda: a.call_tool(f"venmo__{ONE}", one),
-            "joined": lambda: a.call_tool(f"venmo__{JOINED}", joined),
-            "bare": lambda: b.call_tool("noop", {}),
-        }
-        times = await interleaved(subjects, 15, 200)
-        rows.append(_row("get one record, in memory", times, "one", "≤ 1.5"))
-        rows.append(_row("get one record joined from four rows, in memory", times, "joined", ""))
-    async with AsyncExitStack() as stack:
-        episodes = Episodes()
-        bare = _noop()
-        episodes.add("bench", _session())
-        port = await stack.enter_async_context(run_app(make_app(episodes)))
-        inner = bare.streamable_http_app(streamable_http_path="/", json_response=True)
-        outer = Starlette(
-            routes=[Mount("/noop", app=inner)], lifespan=lambda app: bare.session_manager.run()
-        )
-        outer.state.closing = anyio.Event()
-        other = await stack.enter_async_context(run_app(outer))
-        a = await stack.enter_async_context(Client(f"http://127.0.0.1:{port}/bench/venmo/mcp"))
-        b = await stack.enter_async_context(Client(f"http://127.0.0.1:{other}/noop/"))
-        for client in (a, b):
-            await client.list_tools()
-        subjects = {"one": lambda: a.call_tool(ONE, one), "bare": lambda: b.call_tool("noop", {})}
-        rows.append(
-            _row(
-                "get one record, over HTTP (JSON)",
-                await interleaved(subjects, 9, 100),
-                "one",
-                "≤ 1.15",
-            )
-        )
-    return rows
+    server = _noop()
+    inner = server.streamable_http_app(streamable_http_path="/", json_response=True)
+    routes = [Mount("/noop", app=inner)]
+    app = Starlette(routes=routes, lifespan=lambda app: server.session_manager.run())
+    app.state.closing = anyio.Event()
+    return app
 
 
 def _row(what: str, times: dict[str, float], subject: str, aim: str) -> Row:

@@ -26,6 +26,7 @@ change rows.
 """
 
 _NEVER = {"after": {"seconds": 10**9}}
+_LATER = {"after": {"called": "venmo.list_friends"}}
 QUIET: list[dict[str, Any]] = [
     {"outage": {"name": "a", "calls": [10**9, 10**9]}},
     {"timeout": {"name": "b", "probability": 1e-12}},
@@ -33,13 +34,7 @@ QUIET: list[dict[str, Any]] = [
     {"outage": {"name": "d", "where": {"contact_id": "nobody"}}},
     {"wrong_value": {"name": "e", "reply": [{"set": {"note": "x"}}], **_NEVER}},
     {"rate_limit": {"name": "f", "after": {"fired": "a"}}},
-    {
-        "schema_drift": {
-            "name": "g",
-            "rename": {"contact_id": "friend"},
-            "after": {"called": "venmo.list_friends"},
-        }
-    },
+    {"schema_drift": {"name": "g", "rename": {"contact_id": "friend"}, **_LATER}},
     {"outage": {"name": "h", "window": [10**9, 2 * 10**9]}},
     {"connection_drop": {"name": "i", "where": {"contact_id": {"contains": "nobody"}}}},
     {"outage": {"name": "j", "until": {"called": "venmo.list_friends"}, **_NEVER}},
@@ -51,22 +46,20 @@ envelope.
 
 def session(name: str, faults: list[Fault]) -> Session:
     """Return a session whose faults all act on one tool."""
-    made = Session(
-        ["venmo"],
-        build.shared("maya").share(),
-        Control(parse_time(build.person("maya")["start"])),
-        faults=faults,
-    )
+    world = build.shared("maya").share()
+    control = Control(parse_time(build.person("maya")["start"]))
     cls, spec = tool(name)
-    assert all(f.handles(cls, spec) for f in faults)
-    return made
+    assert all(fault.handles(cls, spec) for fault in faults)
+    return Session(["venmo"], world, control, faults=faults)
 
 
 def quiet(name: str) -> list[Fault]:
     """Return the ten faults on a tool."""
-    return [
-        parse({kind: {"on": name, **fields}}) for item in QUIET for kind, fields in item.items()
-    ]
+    faults = []
+    for item in QUIET:
+        ((kind, fields),) = item.items()
+        faults.append(parse({kind: {"on": name, **fields}}))
+    return faults
 
 
 async def measure() -> list[Row]:
@@ -79,24 +72,23 @@ async def measure() -> list[Row]:
 
     rows = []
     for name in TOOLS:
-        assert await copies(name, quiet(name)) == await copies(name, []), (
-            "a world is copied where no fault fires"
-        )
+        more = await copies(name, quiet(name)) - await copies(name, [])
+        assert more == 0, "a world is copied where no fault fires"
         args = tool(name)[1].example
-        sessions = {"held": session(name, quiet(name)), "free": session(name, [])}
+        held = session(name, quiet(name))
+        free = session(name, [])
         async with AsyncExitStack() as stack:
             subjects = {}
-            for key, made in sessions.items():
-                client = await stack.enter_async_context(Client(session_server(made)))
-                subjects[key] = functools.partial(
-                    client.call_tool, name.replace(".", SEPARATOR), args
-                )
-            rows.append(
-                _row(f"{name} over MCP in memory", await interleaved(subjects, 15, 100), "≤ 1.2")
-            )
-        chains = {key: _calls(made, name, args) for key, made in sessions.items()}
-        rows.append(_row(f"{name} on the bare chain", await interleaved(chains, 15, 200), ""))
-        assert not any(f for a in sessions["held"].trace() for f in getattr(a, "firings", ()))
+            for key, subject in (("held", held), ("free", free)):
+                client = await stack.enter_async_context(Client(session_server(subject)))
+                prefixed = name.replace(".", SEPARATOR)
+                subjects[key] = functools.partial(client.call_tool, prefixed, args)
+            times = await interleaved(subjects, 15, 100)
+            rows.append(_row(f"{name} over MCP in memory", times, "≤ 1.2"))
+        chains = {"held": _calls(held, name, args), "free": _calls(free, name, args)}
+        times = await interleaved(chains, 15, 200)
+        rows.append(_row(f"{name} on the bare chain", times, ""))
+        assert not any(getattr(event, "firings", ()) for event in held.trace())
     return rows
 
 
@@ -111,24 +103,25 @@ def _row(what: str, times: dict[str, float], aim: str) -> Row:
     )
 
 
-def _calls(made: Session, name: str, args: dict[str, Any]) -> Callable[[], Awaitable[object]]:
+def _calls(subject: Session, name: str, args: dict[str, Any]) -> Callable[[], Awaitable[object]]:
     owner, _, short = name.partition(".")
-    return lambda: made.call(owner, short, args)
+    return lambda: subject.call(owner, short, args)
 
 
 async def copies(name: str, faults: list[Fault], calls: int = 3) -> int:
     """Return how many databases are copied while a tool's example is called some times."""
-    run = _calls(session(name, faults), name, tool(name)[1].example)
+    run_once = _calls(session(name, faults), name, tool(name)[1].example)
     count = 0
 
     def watch(frame: FrameType, event: str, argument: Any) -> None:
         nonlocal count
-        count += event == "call" and frame.f_code is database.copy.__code__
+        if event == "call" and frame.f_code is database.copy.__code__:
+            count += 1
 
     sys.setprofile(watch)
     try:
         for _ in range(calls):
-            await run()
+            await run_once()
     finally:
         sys.setprofile(None)
     return count

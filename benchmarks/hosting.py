@@ -57,20 +57,13 @@ def measure() -> list[Row]:
 
 
 def _alone(*arguments: str) -> str:
-    return subprocess.run(
-        [sys.executable, "-m", "benchmarks.hosting", *arguments],
-        check=True,
-        stdout=subprocess.PIPE,
-        text=True,
-    ).stdout
+    command = [sys.executable, "-m", "benchmarks.hosting", *arguments]
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
 def _session(seed: int = 0) -> Session:
-    return Session(
-        tuple(services()),
-        build.shared(WORLD).share(),
-        Control(parse_time(build.person(WORLD)["start"]), seed),
-    )
+    control = Control(parse_time(build.person(WORLD)["start"]), seed)
+    return Session(tuple(services()), build.shared(WORLD).share(), control)
 
 
 async def open_all() -> int:
@@ -128,9 +121,12 @@ async def _keeping(episodes: int, writers: int) -> dict[str, float]:
             url = f"http://127.0.0.1:{port}/{name}/{service}/mcp"
             async with Client(streamable_http_client(url, http_client=web)) as client:
                 assert not (await client.call_tool(tool, args)).is_error
-    assert sum(not s.world.shared for s in sessions.values()) == writers
-    unit = 1 if sys.platform == "darwin" else 1024  # what the system counts in
-    return {"megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6}
+    copied = [session for session in sessions.values() if not session.world.shared]
+    assert len(copied) == writers
+    # What the system counts in.
+    unit = 1 if sys.platform == "darwin" else 1024
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+    return {"megabytes": peak / 1e6}
 
 
 if __name__ == "__main__":

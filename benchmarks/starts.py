@@ -29,39 +29,27 @@ def _timed(run: Callable[[], object], rounds: int) -> float:
 
 def measure() -> list[Row]:
     """Return the rows for start-up."""
-    bare = _timed(lambda: subprocess.run([sys.executable, "-c", "pass"], check=True), 9)
-    rows = []
-    helped = _timed(
-        lambda: subprocess.run([COMMAND, "--help"], check=True, stdout=subprocess.DEVNULL), 9
-    )
-    rows.append(
-        Row(
-            "client_harness --help",
-            f"{helped:.3f} s",
-            f"python -c pass {bare:.3f} s",
-            f"{helped / bare:.1f}",
-            "< 0.3 s",
-        )
-    )
+    bare = _timed(lambda: _run(sys.executable, "-c", "pass"), 9)
+    helped = _timed(lambda: _run(COMMAND, "--help"), 9)
     listed = _timed(lambda: anyio.run(_stdio), 5)
-    rows.append(
-        Row(
-            "stdio: spawn to tools/list",
-            f"{listed:.3f} s",
-            f"python -c pass {bare:.3f} s",
-            f"{listed / bare:.1f}",
-            "< 1 s",
-        )
-    )
-    return rows
+    return [
+        _row("client_harness --help", helped, bare, "< 0.3 s"),
+        _row("stdio: spawn to tools/list", listed, bare, "< 1 s"),
+    ]
+
+
+def _run(*command: str) -> None:
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+
+
+def _row(what: str, seconds: float, bare: float, aim: str) -> Row:
+    ratio = f"{seconds / bare:.1f}"
+    return Row(what, f"{seconds:.3f} s", f"python -c pass {bare:.3f} s", ratio, aim)
 
 
 async def _stdio() -> None:
     from mcp import Client, StdioServerParameters
 
-    async with Client(
-        StdioServerParameters(
-            command=COMMAND, args=["serve", "--services", "venmo,zelle", "--stdio"]
-        )
-    ) as client:
+    arguments = ["serve", "--services", "venmo,zelle", "--stdio"]
+    async with Client(StdioServerParameters(command=COMMAND, args=arguments)) as client:
         assert (await client.list_tools()).tools

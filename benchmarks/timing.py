@@ -26,7 +26,7 @@ async def interleaved(
     Subjects take turns within a round, forwards and backwards, and warm up before each turn: who
     comes first must not matter.
     """
-    found: dict[str, list[float]] = {name: [] for name in subjects}
+    medians: dict[str, list[float]] = {name: [] for name in subjects}
     order = list(subjects.items())
     for number in range(rounds):
         for name, run in order if number % 2 else order[::-1]:
@@ -37,8 +37,8 @@ async def interleaved(
                 begun = time.perf_counter()
                 await run()
                 times.append(time.perf_counter() - begun)
-            found[name].append(statistics.median(times))
-    return {name: statistics.median(times) for name, times in found.items()}
+            medians[name].append(statistics.median(times))
+    return {name: statistics.median(times) for name, times in medians.items()}
 
 
 def ms(seconds: float) -> str:

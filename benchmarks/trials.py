@@ -16,7 +16,6 @@ from scenarios.model import Scenario
 from scenarios.script import Step
 
 SCENARIO = "recovery/silent_no_op/venmo_pay_dropped"
-CALLS = 10
 
 
 async def measure() -> list[Row]:
@@ -29,12 +28,12 @@ async def measure() -> list[Row]:
         Episode(scenario).close()
         resets.append(time.perf_counter() - begun)
     reset = statistics.median(resets)
+    oracle = scenario.scripts.oracle
+    clean = await _rate(scenario, [*ten[:7], *oracle], faulted=False)
+    dropped = await _rate(scenario, [*ten[:5], *oracle], faulted=True)
     return [
-        _row("clean", *await _rate(scenario, [*ten[:7], *scenario.scripts.oracle], faulted=False)),
-        _row(
-            "a dropped payment, 2 obligations",
-            *await _rate(scenario, [*ten[:5], *scenario.scripts.oracle], faulted=True),
-        ),
+        _row("clean", *clean),
+        _row("a dropped payment, 2 obligations", *dropped),
         Row("episode reset", ms(reset), "2 ms", f"{reset / 0.002:.2f}", "< 1"),
     ]
 

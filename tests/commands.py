@@ -69,8 +69,5 @@ def refusal(done: Done) -> str:
 
 def files(folder: Path) -> dict[str, bytes]:
     """Return the content of every file of a folder."""
-    return {
-        p.relative_to(folder).as_posix(): p.read_bytes()
-        for p in sorted(folder.rglob("*"))
-        if p.is_file()
-    }
+    paths = [path for path in sorted(folder.rglob("*")) if path.is_file()]
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}

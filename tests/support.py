@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterator
 from typing import Any
 
-from scenarios.haystack.history import LivedSession
+from scenarios.haystack.history import LivedSession, PastCall
 from scenarios.worlds.build import person, shared
 from servers.kit.call import Reply
 from servers.kit.control import Control, make_id
@@ -18,27 +19,30 @@ from servers.kit.session import Session, as_text
 from servers.kit.store import AGENT, Change
 from servers.kit.values import parse_time
 
+
+def _tools() -> Iterator[tuple[type[Service], ToolSpec]]:
+    for cls in services().values():
+        for spec in cls.tools.values():
+            yield cls, spec
+
+
 WORLD = "maya"
 START = parse_time(person(WORLD)["start"])
-TOOLS = [(cls, spec) for cls in services().values() for spec in cls.tools.values()]
+TOOLS = list(_tools())
 IDS = [f"{cls.name}.{spec.name}" for cls, spec in TOOLS]
+_PAST_CALL: PastCall = {
+    "server": "venmo",
+    "tool": "get_balance",
+    "args": {},
+    "reply": {"balance": 5},
+    "is_error": False,
+}
 HISTORY: list[LivedSession] = [
     {
         "at": "2026-02-03T09:00:00Z",
         "messages": [
             {"role": "user", "text": "How much is in my Venmo?"},
-            {
-                "role": "assistant",
-                "calls": [
-                    {
-                        "server": "venmo",
-                        "tool": "get_balance",
-                        "args": {},
-                        "reply": {"balance": 5},
-                        "is_error": False,
-                    }
-                ],
-            },
+            {"role": "assistant", "calls": [_PAST_CALL]},
             {"role": "assistant", "text": "Five dollars."},
         ],
     }
@@ -50,17 +54,14 @@ def new_session(*names: str, seed: int = 0, **options: Any) -> Session:
     """Return a session of some services (all, where none is named) on the default world, which
     costs no copy until it writes.
     """
-    return Session(
-        names or tuple(services()),
-        shared(WORLD, names or None).share(),
-        Control(START, seed),
-        **options,
-    )
+    world = shared(WORLD, names or None).share()
+    return Session(names or tuple(services()), world, Control(START, seed), **options)
 
 
 def session_of(name: str, *names: str) -> Session:
     """Return a session of some services on the world of a person, at the person's moment."""
-    return Session(names, shared(name, names).share(), Control(parse_time(person(name)["start"])))
+    control = Control(parse_time(person(name)["start"]))
+    return Session(names, shared(name, names).share(), control)
 
 
 async def example(session: Session, cls: type[Service], spec: ToolSpec) -> Reply:
@@ -107,24 +108,20 @@ async def pages(
     session: Session, service: str, tool: str, items: str, /, **args: Any
 ) -> list[dict[str, Any]]:
     """Return the items of a list on all of its pages."""
-    found = []
-    cursor = None
-    while True:
-        reply = await call_ok(
-            session, service, tool, **args, **({"cursor": cursor} if cursor else {})
-        )
-        found = found + reply[items]
-        cursor = reply["next_cursor"]
-        if cursor is None:
-            return found
+    reply = await call_ok(session, service, tool, **args)
+    everything = reply[items]
+    while reply["next_cursor"] is not None:
+        reply = await call_ok(session, service, tool, **args, cursor=reply["next_cursor"])
+        everything = everything + reply[items]
+    return everything
 
 
 async def digest() -> str:
     """Return a hash of what every example answers and records, each in an episode of its own."""
-    found = hashlib.blake2b(digest_size=16)
+    hashed = hashlib.blake2b(digest_size=16)
     for cls, spec in TOOLS:
         session = new_session(cls.name, seed=7)
         reply = await example(session, cls, spec)
-        found.update(as_text(reply).encode())
-        found.update("\n".join(session.control.trace()).encode())
-    return found.hexdigest()
+        hashed.update(as_text(reply).encode())
+        hashed.update("\n".join(session.control.trace()).encode())
+    return hashed.hexdigest()

@@ -27,10 +27,9 @@ PACKAGES = ("servers", "fault_profiles", "judge", "scenarios", "client_harness",
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the project with the files of the page added, and none of its own changed."""
     home = tmp_path_factory.mktemp("project")
+    ignored = shutil.ignore_patterns("__pycache__", "node_modules")
     for name in PACKAGES:
-        shutil.copytree(
-            ROOT / name, home / name, ignore=shutil.ignore_patterns("__pycache__", "node_modules")
-        )
+        shutil.copytree(ROOT / name, home / name, ignore=ignored)
     for name in ("pyproject.toml", "README.md"):
         shutil.copy(ROOT / name, home / name)
     for name, text in FILES.items():
@@ -63,20 +62,15 @@ def test_the_contracts_hold_for_the_service_of_the_page(copy: Path) -> None:
         "tests/services/test_fuzz.py",
         "tests/services/test_ids.py",
     )
-    told = run(copy, "-m", "pytest", "-v", "-p", "no:cacheprovider", *contracts, "-k", "lending")
-    assert sum(map(int, re.findall(r"(\d+) passed", told))) > 20
+    printed = run(copy, "-m", "pytest", "-v", "-p", "no:cacheprovider", *contracts, "-k", "lending")
+    assert sum(map(int, re.findall(r"(\d+) passed", printed))) > 20
 
 
 def test_the_command_line_knows_the_service_of_the_page(copy: Path) -> None:
-    listed = {
-        s["name"]: s
-        for s in json.loads(run(copy, "-m", "client_harness", "list", "services", "--json"))
-    }
-    assert (
-        listed["lending"]["tools"],
-        listed["lending"]["writes"],
-        listed["lending"]["category"],
-    ) == (3, 1, "books")
+    printed = run(copy, "-m", "client_harness", "list", "services", "--json")
+    listed = {service["name"]: service for service in json.loads(printed)}
+    lending = listed["lending"]
+    assert (lending["tools"], lending["writes"], lending["category"]) == (3, 1, "books")
 
 
 def test_the_code_of_the_page_is_formatted_as_ours(copy: Path) -> None:

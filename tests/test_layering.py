@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import itertools
 import os
 import subprocess
 import sys
@@ -21,12 +22,14 @@ MAY_IMPORT = {
     "client_harness": {"servers", "fault_profiles", "judge", "scenarios"},
 }
 SIMULATED = ("servers", "fault_profiles", "judge", "scenarios")
-FILES = sorted(p for package in MAY_IMPORT for p in (ROOT / package).rglob("*.py"))
+FILES = sorted(itertools.chain(*((ROOT / package).rglob("*.py") for package in MAY_IMPORT)))
 TESTS = sorted((ROOT / "tests").rglob("*.py"))
 FORBIDDEN = {
-    "time.time", "time.monotonic", "time.perf_counter", "time.sleep", "datetime.now", "datetime.utcnow", "datetime.today", "date.today",
-    "uuid.uuid1", "uuid.uuid4", "os.urandom", "secrets.token_hex", "random.random", "random.randint", "random.choice", "random.choices",
-    "random.shuffle", "random.sample", "random.uniform", "random.gauss", "random.seed",
+    "time.time", "time.monotonic", "time.perf_counter", "time.sleep",
+    "datetime.now", "datetime.utcnow", "datetime.today", "date.today",
+    "uuid.uuid1", "uuid.uuid4", "os.urandom", "secrets.token_hex",
+    "random.random", "random.randint", "random.choice", "random.choices", "random.shuffle",
+    "random.sample", "random.uniform", "random.gauss", "random.seed",
 }  # fmt: skip
 CONTAINERS = ("dict", "list", "set", "defaultdict", "deque", "Counter")
 MUTABLE = (ast.Dict, ast.List, ast.Set, ast.DictComp, ast.ListComp, ast.SetComp)
@@ -48,15 +51,15 @@ def parsed(path: Path) -> ast.Module:
 @functools.cache
 def imported(path: Path) -> set[str]:
     """Return the full names of modules that a file imports, anywhere in it."""
-    found: set[str] = set()
+    names: set[str] = set()
     for node in ast.walk(parsed(path)):
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{name_of(path)}: relative import"
-            found.add(node.module or "")
-            found |= {f"{node.module}.{alias.name}" for alias in node.names}
-    return found
+            names.add(node.module or "")
+            names |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return names
 
 
 def roots(path: Path) -> set[str]:
@@ -89,33 +92,28 @@ def test_services_do_not_know_each_other_and_the_kit_knows_no_service() -> None:
 def test_a_protocol_library_is_imported_by_one_file_of_the_servers(
     modules: set[str], allowed: set[str]
 ) -> None:
-    found = {name_of(p) for p in FILES if p.is_relative_to(ROOT / "servers") and roots(p) & modules}
-    assert found <= allowed
+    files = [path for path in FILES if path.is_relative_to(ROOT / "servers")]
+    assert {name_of(path) for path in files if roots(path) & modules} <= allowed
 
 
 def test_mcp_below_the_harness_is_the_servers_business_alone() -> None:
-    assert not [
-        name_of(p)
-        for p in FILES
-        if not name_of(p).startswith(("servers", "client_harness"))
-        and roots(p) & {"mcp", "mcp_types"}
-    ]
+    between = [p for p in FILES if not name_of(p).startswith(("servers", "client_harness"))]
+    assert not [name_of(path) for path in between if roots(path) & {"mcp", "mcp_types"}]
 
 
 @pytest.mark.parametrize("library", ["litellm", "openai", "anthropic"])
 def test_each_llm_library_is_imported_by_one_file_inside_a_function(library: str) -> None:
-    found = [p for p in FILES if library in roots(p)]
-    assert len(found) <= 1, f"{library} is imported by {', '.join(map(name_of, found))}"
-    for path in found:
+    importers = [path for path in FILES if library in roots(path)]
+    assert len(importers) <= 1, f"{library} is imported by {', '.join(map(name_of, importers))}"
+    for path in importers:
         assert name_of(path).startswith("client_harness")
         for node in top_level(parsed(path)):
-            assert not (
-                isinstance(node, ast.Import | ast.ImportFrom) and library in ast.unparse(node)
-            ), f"{name_of(path)}: at its top"
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                assert library not in ast.unparse(node), f"{name_of(path)}: at its top"
 
 
 def top_level(tree: ast.Module) -> Iterator[ast.stmt]:
-    """Yield a module's statements, also those under an `if` or `try` (but not `if TYPE_CHECKING`)."""
+    """Yield a module's statements, also those under a `try` or `if` (but not `TYPE_CHECKING`)."""
     waiting: list[ast.stmt] = list(tree.body)
     while waiting:
         node = waiting.pop(0)
@@ -132,84 +130,76 @@ def test_no_file_outgrows_its_reader() -> None:
 
 
 def test_no_state_lives_in_a_module() -> None:
-    found = []
+    wrong = []
     for path in FILES:
         for node in top_level(parsed(path)):
-            if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None:
-                continue
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            built = isinstance(node.value, ast.Call) and ast.unparse(node.value.func) in CONTAINERS
-            if isinstance(node.value, MUTABLE) or built:
-                small = [
-                    t.id
-                    for t in targets
-                    if isinstance(t, ast.Name) and t.id != "__all__" and t.id != t.id.upper()
-                ]
-                found += [
-                    f"{at(path, node.lineno)}: {name} can change; constants are written in capitals"
-                    for name in small
-                ]
-        found += [
-            f"{at(path, node.lineno)}: global"
-            for node in ast.walk(parsed(path))
-            if isinstance(node, ast.Global)
-        ]
-    assert not found, "\n".join(found)
+            wrong += [
+                f"{at(path, node.lineno)}: {name} can change; constants are written in capitals"
+                for name in variables(node)
+            ]
+        for node in ast.walk(parsed(path)):
+            if isinstance(node, ast.Global):
+                wrong.append(f"{at(path, node.lineno)}: global")
+    assert not wrong, "\n".join(wrong)
+
+
+def variables(node: ast.stmt) -> list[str]:
+    """Return the names that a statement binds to a container and that are not a constant's."""
+    if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None:
+        return []
+    built = isinstance(node.value, ast.Call) and ast.unparse(node.value.func) in CONTAINERS
+    if not built and not isinstance(node.value, MUTABLE):
+        return []
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    names = [target.id for target in targets if isinstance(target, ast.Name)]
+    return [name for name in names if name not in ("__all__", name.upper())]
 
 
 def test_time_ids_and_chance_come_from_the_episode() -> None:
-    found = []
+    wrong = []
     for path in FILES:
         if not name_of(path).startswith(SIMULATED):
             continue
-        found += [
-            f"{name_of(path)}: {module}" for module in sorted(roots(path) & {"uuid", "secrets"})
-        ]
+        for module in sorted(roots(path) & {"uuid", "secrets"}):
+            wrong.append(f"{name_of(path)}: {module}")
         for node in ast.walk(parsed(path)):
-            if isinstance(node, ast.Call):
-                called = ast.unparse(node.func)
-                unsure = {
-                    called: ".".join(called.split(".")[-2:]) in FORBIDDEN,
-                    "hash() differs between processes": called == "hash",
-                    "a generator without a seed": called == "random.Random" and not node.args,
-                }
-                found += [
-                    f"{at(path, node.lineno)}: {what}" for what, wrong in unsure.items() if wrong
-                ]
-    assert not found, "\n".join(found)
+            if not isinstance(node, ast.Call):
+                continue
+            called = ast.unparse(node.func)
+            if ".".join(called.split(".")[-2:]) in FORBIDDEN:
+                wrong.append(f"{at(path, node.lineno)}: {called}")
+            if called == "hash":
+                wrong.append(f"{at(path, node.lineno)}: hash() differs between processes")
+            if called == "random.Random" and not node.args:
+                wrong.append(f"{at(path, node.lineno)}: a generator without a seed")
+    assert not wrong, "\n".join(wrong)
 
 
 def test_layers_that_only_compute_import_no_slow_library() -> None:
-    found = []
+    wrong = []
     for path in FILES:
-        slow = {"litellm", "ray", "inspect_ai"} | (
-            {"mcp"} if not name_of(path).startswith("servers/kit/mcp.py") else set()
-        )
+        slow = {"litellm", "ray", "inspect_ai", "mcp"}
+        if name_of(path) == "servers/kit/mcp.py":
+            slow.remove("mcp")
         for node in top_level(parsed(path)):
-            if isinstance(node, ast.Import | ast.ImportFrom):
-                names = (
-                    {a.name for a in node.names}
-                    if isinstance(node, ast.Import)
-                    else {node.module or ""}
+            names: list[str] = []
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                names = [node.module or ""]
+            if {name.partition(".")[0] for name in names} & slow:
+                wrong.append(
+                    f"{at(path, node.lineno)}: import it inside the function that needs it"
                 )
-                if {n.partition(".")[0] for n in names} & slow:
-                    found.append(
-                        f"{at(path, node.lineno)}: import it inside the function that needs it"
-                    )
-    assert not found, "\n".join(found)
+    assert not wrong, "\n".join(wrong)
 
 
 def test_every_service_package_loads_without_mcp_or_an_llm_library() -> None:
     code = (
-        "import sys; from servers.kit.service import services; services(); import servers.kit.session;"
+        "import sys; from servers.kit.service import services; services(); "
+        "import servers.kit.session; "
         "print(sorted({'mcp', 'mcp_types', 'litellm', 'uvicorn', 'starlette'} & set(sys.modules)))"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-        env=dict(os.environ),
-    )
-    assert done.stdout.strip() == "[]"
+    command = [sys.executable, "-c", code]
+    printed = subprocess.check_output(command, cwd=ROOT, text=True, env=dict(os.environ))
+    assert printed.strip() == "[]"

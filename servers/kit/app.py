@@ -70,9 +70,8 @@ class Episodes:
     def session(self, episode: str, token: str | None) -> Session | None:
         """See `Host`."""
         if episode not in self._known:
-            raise InputError(
-                f"There is no episode {episode!r}."
-            )  # without the names of others', which are no business of the caller
+            # Without the names of the others, which are no business of the caller.
+            raise InputError(f"There is no episode {episode!r}.")
         session, secret = self._known[episode]
         if secret is not None and not hmac.compare_digest(secret.encode(), (token or "").encode()):
             return None
@@ -85,58 +84,44 @@ class _Endpoint:
     def __init__(self, host: Host, hosts: Sequence[str], names: Sequence[str]) -> None:
         self._host = host
         audience = Audience()
-        self._managers = {
-            name: http_manager(
-                make_server(
-                    _resolve,
-                    name if name != ALL else "haywire",
-                    name if name != ALL else None,
-                    audience=audience,
-                    fixed=True,
-                ),
-                hosts,
-            )
-            for name in names
-        }
+        self._managers = {name: http_manager(_server(name, audience), hosts) for name in names}
         self.closing = anyio.Event()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request, or refuse it in JSON."""
         request = Request(scope)
-        episode = request.path_params["episode"]
-        name = request.path_params["service"]
-        scheme, _, token = request.headers.get("authorization", "").partition(" ")
-        try:
-            session = self._host.session(
-                episode, token.strip() if scheme.lower() == "bearer" else None
-            )
-        except InputError as unknown:
-            await _refusal(404, "UNKNOWN_EPISODE", str(unknown))(scope, receive, send)
+        admitted = self._admit(request)
+        if isinstance(admitted, JSONResponse):
+            await admitted(scope, receive, send)
             return
-        if session is None:
-            refusal = _refusal(
-                401, "UNAUTHORIZED", "Send the episode's token as 'Authorization: Bearer TOKEN'."
-            )
-            refusal.headers["www-authenticate"] = "Bearer"
-            await refusal(scope, receive, send)
-            return
-        if name != ALL and name not in session.classes:
-            near = did_you_mean(name, (*session.classes, ALL))
-            await _refusal(404, "UNKNOWN_SERVICE", f"This episode has no service {name!r}{near}.")(
-                scope, receive, send
-            )
-            return
-        if self.closing.is_set():
-            await _refusal(503, "CLOSING", "The host is closing.")(scope, receive, send)
-            return
-        scope[_SESSION] = session
+        scope[_SESSION] = admitted
 
         def drop() -> None:
             scope["app"].state.drop(scope["client"])
 
-        await wire.serve(
-            self._managers[name].asgi_app, scope, receive, send, drop=drop, closing=self.closing
-        )
+        app = self._managers[request.path_params["service"]].asgi_app
+        await wire.serve(app, scope, receive, send, drop=drop, closing=self.closing)
+
+    def _admit(self, request: Request) -> Session | JSONResponse:
+        """Return the session that a request is for, or the response that refuses it."""
+        name = request.path_params["service"]
+        scheme, _, token = request.headers.get("authorization", "").partition(" ")
+        shown = token.strip() if scheme.lower() == "bearer" else None
+        try:
+            session = self._host.session(request.path_params["episode"], shown)
+        except InputError as unknown:
+            return _refusal(404, "UNKNOWN_EPISODE", str(unknown))
+        if session is None:
+            message = "Send the episode's token as 'Authorization: Bearer TOKEN'."
+            refusal = _refusal(401, "UNAUTHORIZED", message)
+            refusal.headers["www-authenticate"] = "Bearer"
+            return refusal
+        if name != ALL and name not in session.classes:
+            near = did_you_mean(name, (*session.classes, ALL))
+            return _refusal(404, "UNKNOWN_SERVICE", f"This episode has no service {name!r}{near}.")
+        if self.closing.is_set():
+            return _refusal(503, "CLOSING", "The host is closing.")
+        return session
 
     async def keep(self, *, task_status: anyio.abc.TaskStatus[None]) -> None:
         """Keep all servers running until `closing`; then open streams end, so that the web server
@@ -149,6 +134,13 @@ class _Endpoint:
             await self.closing.wait()
 
 
+def _server(name: str, audience: Audience) -> Any:
+    """Return the MCP server of one service, or of all of them."""
+    if name == ALL:
+        return make_server(_resolve, "haywire", audience=audience, fixed=True)
+    return make_server(_resolve, name, name, audience=audience, fixed=True)
+
+
 def _resolve(ctx: Any) -> Session:
     return ctx.request.scope[_SESSION]
 
@@ -159,11 +151,11 @@ def _refusal(status: int, code: str, message: str) -> JSONResponse:
 
 async def _not_found(request: Request, problem: Exception) -> JSONResponse:
     status = problem.status_code if isinstance(problem, HTTPException) else 500
-    return _refusal(
-        status,
-        "NOT_FOUND",
-        f"Nothing is at {request.url.path}; services are at /EPISODE/SERVICE/mcp, all of them at /EPISODE/{ALL}/mcp.",
+    message = (
+        f"Nothing is at {request.url.path}; services are at /EPISODE/SERVICE/mcp, "
+        f"all of them at /EPISODE/{ALL}/mcp."
     )
+    return _refusal(status, "NOT_FOUND", message)
 
 
 def make_app(
@@ -207,7 +199,8 @@ async def run_app(app: Starlette, host: str = "127.0.0.1", port: int = 0) -> Asy
     class Server(uvicorn.Server):
         @contextlib.contextmanager
         def capture_signals(self) -> Generator[None]:
-            yield  # signals belong to the program around us
+            # Signals belong to the program around us.
+            yield
 
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
@@ -221,7 +214,8 @@ async def run_app(app: Starlette, host: str = "127.0.0.1", port: int = 0) -> Asy
         access_log=False,
         lifespan="on",
         ws="none",
-        timeout_keep_alive=120,  # longer than clients keep idle connections, so that none reuses one as we close it
+        # Longer than clients keep idle connections, so that none reuses one as we close it.
+        timeout_keep_alive=120,
         timeout_graceful_shutdown=3,
     )
     server = Server(config)
@@ -247,11 +241,10 @@ async def run_app(app: Starlette, host: str = "127.0.0.1", port: int = 0) -> Asy
 
 
 def _bind(host: str, port: int) -> socket.socket:
-    # named as TCP, for asyncio turns the waiting of small packets (40 ms a call) off for such
-    # sockets only
-    listener = socket.socket(
-        socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP
-    )
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # Named as TCP, for asyncio turns the waiting of small packets (40 ms a call) off for such
+    # sockets only.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((host, port))

@@ -92,7 +92,9 @@ class Call:
         is called, or None.
         """
         for value in self.args.values():
-            for table in self.world.tables if isinstance(value, str) else ():
+            if not isinstance(value, str):
+                continue
+            for table in self.world.tables:
                 if self.world.get(table, value) is not None:
                     return table, value
         return None
@@ -101,7 +103,21 @@ class Call:
         """Return this call on another world (a copy that will be dropped, unless `scratch` is
         false).
         """
-        return replace(self, world=world, now=self.now if now is None else now, scratch=scratch)
+        moment = self.now if now is None else now
+        return replace(self, world=world, now=moment, scratch=scratch)
+
+    def shadowed(self, world: World, journal: Journal) -> Call:
+        """Return a shadow of this call in another world."""
+        return Call(
+            service=self.service,
+            tool=self.tool,
+            args=self.args,
+            spec=self.spec,
+            world=world,
+            now=self.now,
+            journal=journal,
+            shadow=True,
+        )
 
     def altered(self, args: dict[str, Any]) -> Call:
         """Return this call with other arguments."""

@@ -26,7 +26,9 @@ def _canonical(value: Any) -> Any:
     """Return a JSON value in a form whose text does not depend on the order of keys."""
     if isinstance(value, dict):
         return sorted((k, _canonical(v)) for k, v in value.items())
-    return [_canonical(v) for v in value] if isinstance(value, list) else value
+    if isinstance(value, list):
+        return [_canonical(v) for v in value]
+    return value
 
 
 class Control:
@@ -52,7 +54,7 @@ class Control:
         # What one process alone advances need not be read back; in a file, another process may
         # have.
         self._now: int = self.get("now")
-        self._last: int = self._db.execute("SELECT coalesce(max(seq),0) FROM trace").fetchone()[0]
+        self._last = self._newest()
 
     def close(self) -> None:
         """Release the record."""
@@ -106,18 +108,20 @@ class Control:
         """Move the clock on and return the new moment. Time never goes back."""
         if seconds < 0:
             raise ValueError("time never goes back")
-        found = self._db.execute(
+        cursor = self._db.execute(
             "UPDATE state SET value=value+? WHERE key='now' RETURNING value", (seconds,)
-        ).fetchone()
-        self._now = found[0]
+        )
+        self._now = cursor.fetchone()[0]
         return self._now
 
     def count(self, name: str) -> int:
         """Return the next number (from 1) of a named counter."""
-        return self._db.execute(
-            "INSERT INTO state VALUES(?,1) ON CONFLICT(key) DO UPDATE SET value=value+1 RETURNING value",
+        cursor = self._db.execute(
+            "INSERT INTO state VALUES(?,1) "
+            "ON CONFLICT(key) DO UPDATE SET value=value+1 RETURNING value",
             (name,),
-        ).fetchone()[0]
+        )
+        return cursor.fetchone()[0]
 
     def new_id(self, prefix: str) -> str:
         """Spend and return the next id of a kind, e.g. `vtx_3f9a0c12ab`."""
@@ -136,15 +140,16 @@ class Control:
     def next_seq(self) -> int:
         """Return the number of the next event (from 1)."""
         if self.shared:
-            self._last = self._db.execute("SELECT coalesce(max(seq),0) FROM trace").fetchone()[0]
+            self._last = self._newest()
         return self._last + 1
+
+    def _newest(self) -> int:
+        return self._db.execute("SELECT coalesce(max(seq),0) FROM trace").fetchone()[0]
 
     def trace(self, after: int = 0) -> list[str]:
         """Return the serialised events after a sequence number, in order."""
-        return [
-            r[0]
-            for r in self._db.execute("SELECT event FROM trace WHERE seq>? ORDER BY seq", (after,))
-        ]
+        rows = self._db.execute("SELECT event FROM trace WHERE seq>? ORDER BY seq", (after,))
+        return [row[0] for row in rows]
 
 
 def make_id(prefix: str, *key: Any) -> str:

@@ -5,7 +5,7 @@ whoever needs a way around a failure.
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,9 @@ class Match(Declared):
 
     def fields(self, name: str) -> tuple[str, ...]:
         """Return the paths that a tool's reply has."""
-        return self.returns.get(name, ()) if isinstance(self.returns, dict) else self.returns
+        if isinstance(self.returns, dict):
+            return self.returns.get(name, ())
+        return self.returns
 
     @property
     def services(self) -> list[str]:
@@ -52,30 +54,28 @@ def matches() -> dict[str, list[Match]]:
 
 
 def _load(path: Path) -> list[Match]:
-    where = f"{path.parent.name}/{path.name}"
-    found = []
-    for number, item in enumerate(read(path), 1):
-        try:
-            match = Match.model_validate(item)
-        except ValidationError as wrong:
-            raise InputError(f"{where}, match {number}: {explain(wrong, Match)}") from None
-        for name in match.tools:
-            tool(name)
-        told: Sequence[Any] = [
-            *match.partial,
-            *(match.returns if isinstance(match.returns, dict) else ()),
-        ]
-        strays = [name for name in told if name not in match.tools]
-        if strays:
-            raise InputError(
-                f"{where}, match {number} ({match.does}): {strays[0]} is not among its tools"
-            )
-        if len(match.services) < len(match.tools):
-            raise InputError(
-                f"{where}, match {number} ({match.does}): two tools of one service; partial matches stand on their own"
-            )
-        found.append(match)
-    return found
+    return [
+        _match(item, f"{path.parent.name}/{path.name}, match {number}")
+        for number, item in enumerate(read(path), 1)
+    ]
+
+
+def _match(item: Any, where: str) -> Match:
+    try:
+        match = Match.model_validate(item)
+    except ValidationError as wrong:
+        raise InputError(f"{where}: {explain(wrong, Match)}") from None
+    for name in match.tools:
+        tool(name)
+    by_tool = match.returns if isinstance(match.returns, dict) else {}
+    strays = [name for name in (*match.partial, *by_tool) if name not in match.tools]
+    if strays:
+        raise InputError(f"{where} ({match.does}): {strays[0]} is not among its tools")
+    if len(match.services) < len(match.tools):
+        raise InputError(
+            f"{where} ({match.does}): two tools of one service; partial matches stand on their own"
+        )
+    return match
 
 
 @functools.cache
@@ -83,14 +83,12 @@ def counterparts() -> dict[str, dict[str, dict[str, int]]]:
     """Return for each service its counterparts with the number of tools that match: `{service:
     {other: {"full": n, "partial": n}}}`.
     """
-    found: dict[str, dict[str, dict[str, int]]] = {name: {} for name in services()}
-    for match in (m for listed in matches().values() for m in listed):
-        for one in match.tools:
-            for other in match.tools:
-                if one != other:
-                    mine = one.partition(".")[0]
-                    theirs = other.partition(".")[0]
-                    kind = "partial" if one in match.partial or other in match.partial else "full"
-                    counted = found[mine].setdefault(theirs, {"full": 0, "partial": 0})
-                    counted[kind] += 1
-    return found
+    counts: dict[str, dict[str, dict[str, int]]] = {name: {} for name in services()}
+    for match in itertools.chain.from_iterable(matches().values()):
+        for one, other in itertools.permutations(match.tools, 2):
+            mine = one.partition(".")[0]
+            theirs = other.partition(".")[0]
+            kind = "partial" if one in match.partial or other in match.partial else "full"
+            count = counts[mine].setdefault(theirs, {"full": 0, "partial": 0})
+            count[kind] += 1
+    return counts

@@ -11,25 +11,26 @@ class Connection(sqlite3.Connection):
     """A connection that closes itself; copies of worlds come and go in numbers."""
 
     def __del__(self) -> None:
-        with contextlib.suppress(sqlite3.ProgrammingError):  # of one that could not be opened
+        # A connection that could not be opened cannot be closed either.
+        with contextlib.suppress(sqlite3.ProgrammingError):
             self.close()
 
 
 def connect(path: Path | None = None) -> sqlite3.Connection:
-    """Return a connection in memory, or to a file, where it waits up to 10 s for other processes."""
-    made = sqlite3.connect(
+    """Return a connection in memory or to a file, where it waits up to 10 s for other processes."""
+    connection = sqlite3.connect(
         path or ":memory:", isolation_level=None, check_same_thread=False, factory=Connection
     )
     if path is not None:
-        made.execute("PRAGMA busy_timeout=10000")
-    return made
+        connection.execute("PRAGMA busy_timeout=10000")
+    return connection
 
 
 def from_image(image: bytes) -> sqlite3.Connection:
     """Return a connection to a private database in memory that holds these bytes."""
-    made = connect()
-    made.deserialize(image)
-    return made
+    connection = connect()
+    connection.deserialize(image)
+    return connection
 
 
 def copy(source: sqlite3.Connection) -> sqlite3.Connection:

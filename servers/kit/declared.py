@@ -24,10 +24,10 @@ class Declared(BaseModel):
     @classmethod
     def _known_keys(cls, data: Any) -> Any:
         if isinstance(data, Mapping):
-            known = {field.alias or name for name, field in cls.model_fields.items()}
+            aliases = {field.alias or name for name, field in cls.model_fields.items()}
             for key in data:
-                if key not in known and key not in cls.model_fields:
-                    raise UnknownName("key", str(key), known)
+                if key not in aliases and key not in cls.model_fields:
+                    raise UnknownName("key", str(key), aliases)
         return data
 
 

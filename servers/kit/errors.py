@@ -38,7 +38,7 @@ class ServiceError(Exception):
         self.context = context or {}
 
     def as_json(self) -> dict[str, Any]:
-        """Return the error as the agent sees it: `{"error": {code, message, hint, retryable, …}}`."""
+        """Return what an agent sees: `{"error": {code, message, hint, retryable, …}}`."""
         body: dict[str, Any] = {
             "code": self.code,
             "message": self.message,
@@ -60,19 +60,20 @@ class UnknownName(InputError):
     """A name that does not exist; the message offers the nearest ones."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str], where: str = "") -> None:
-        super().__init__(
-            f"{where + ': ' if where else ''}unknown {kind} {name!r}{did_you_mean(name, known)}"
-        )
+        prefix = f"{where}: " if where else ""
+        super().__init__(f"{prefix}unknown {kind} {name!r}{did_you_mean(name, known)}")
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return `"; did you mean 'x'?"` for near names, else the list of what there is (at most 12)."""
+    """Return `"; did you mean 'x'?"` for near names, else the known names (12 at most)."""
     options = sorted(known)
+    if not options:
+        return ""
     near = difflib.get_close_matches(name, options, n=2, cutoff=0.55)
     if near:
         return "; did you mean " + " or ".join(repr(n) for n in near) + "?"
-    shown = ", ".join(options[:12]) + (", …" if len(options) > 12 else "")
-    return f"; there is {shown}" if options else ""
+    more = ", …" if len(options) > 12 else ""
+    return f"; there is {', '.join(options[:12])}{more}"
 
 
 def explain(wrong: ValidationError, model: type[BaseModel]) -> str:

@@ -69,7 +69,8 @@ class Attempt:
 
     def fired(self, fault: str) -> list[Firing]:
         """Return the firings of a fault on this call; one that was due and failed is none."""
-        return [f for f in self.firings if f.fault == fault and f.failed is None]
+        firings = (firing for firing in self.firings if firing.fault == fault)
+        return [firing for firing in firings if firing.failed is None]
 
 
 @dataclass(slots=True)
@@ -129,14 +130,8 @@ class End:
         }
         if self.reason is not None:
             detail["reason"] = self.reason
-        return {
-            "seq": self.seq,
-            "turn": self.turn,
-            "at": self.at,
-            "what": "end",
-            "detail": detail,
-            "event": "notice",
-        }
+        notice = Notice(self.seq, self.turn, self.at, "end", detail)
+        return {name: getattr(notice, name) for name in notice.__slots__}
 
     @classmethod
     def from_notice(cls, notice: dict[str, Any]) -> End:
@@ -169,8 +164,9 @@ def to_json(event: Event) -> str:
     fields = {name: getattr(event, name) for name in event.__slots__}
     if isinstance(event, Attempt):
         fields["firings"] = [asdict(firing) for firing in event.firings]
+        # Most replies are the truth; writing them once halves a trace.
         if event.truth is event.seen:
-            del fields["truth"]  # most replies are the truth; writing them once halves a trace
+            del fields["truth"]
     return encode(fields)
 
 
@@ -182,12 +178,12 @@ def from_json(line: str) -> Event:
             fields.setdefault("truth", fields["seen"])
         if fields["event"] == "notice" and fields["what"] == "end":
             return End.from_notice(fields)
-        made = _KINDS[fields["event"]](**fields)
+        event = _KINDS[fields["event"]](**fields)
     except (ValueError, KeyError, TypeError) as broken:
         raise InputError(f"not an event of a trace: {line[:80]!r} ({broken})") from None
-    if isinstance(made, Attempt):
-        made.firings = [Firing(**f) for f in fields["firings"]]
-    return made
+    if isinstance(event, Attempt):
+        event.firings = [Firing(**f) for f in fields["firings"]]
+    return event
 
 
 def end_of(events: Sequence[Event]) -> End | None:

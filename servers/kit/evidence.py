@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from servers.kit.call import Call, Reply
 from servers.kit.events import Attempt, Firing
@@ -36,8 +36,15 @@ class Watch:
     exposed_by: Callable[[str, str, dict[str, Any]], bool] | None = None
 
 
+class Opening(NamedTuple):
+    """What a call may open: its watches and, for a write, the world as it was before."""
+
+    watches: list[Watch]
+    old: World | None
+
+
 @dataclass
-class _Open:
+class _Obligation:
     subject: str
     watch: Watch
     world: World | None
@@ -49,31 +56,32 @@ class Obligations:
     """The obligations of an episode. `before` and `after` bracket each real call."""
 
     watches: tuple[Watch, ...] = ()
-    _open: list[_Open] = field(default_factory=list)
+    _open: list[_Obligation] = field(default_factory=list)
     _count: dict[str, int] = field(default_factory=dict)
     _compared: set[str] = field(default_factory=set)
     """Watches whose matter a true reading has shown already: an agent that compares first knows the
     lie when it meets it.
     """
 
-    def before(self, call: Call, present: frozenset[str]) -> tuple[list[Watch], World | None]:
+    def before(self, call: Call, present: frozenset[str]) -> Opening:
         """Return the watches that this call may open and, for a write, the world as it was.
 
         `present` names the faults in its chain.
         """
-        if not self.watches:
-            return [], None
-        found = [
-            w for w in self.watches if (w.fault is None or w.fault in present) and w.opens(call)
-        ]
-        return found, call.world.scratch() if found and call.effect == "write" else None
+        opening = []
+        for watch in self.watches:
+            possible = watch.fault is None or watch.fault in present
+            if possible and watch.opens(call):
+                opening.append(watch)
+        if opening and call.effect == "write":
+            return Opening(opening, call.world.scratch())
+        return Opening(opening, None)
 
     async def after(
         self,
         call: Call,
         attempt: Attempt,
-        found: list[Watch],
-        old: World | None,
+        opening: Opening,
         changed: bool,
         run: Perform,
         perform: Perform,
@@ -91,27 +99,38 @@ class Obligations:
         if not attempt.is_error and attempt.seen == attempt.truth:
             self._compared |= {w.name for w in self.watches if self._exposes(w, call)}
         fired = {f.fault for f in attempt.firings if f.failed is None}
-        for watch in found:
-            if watch.fault is not None and watch.fault not in fired:
-                continue
-            other = call.journal.others.get(watch.fault or "")
-            if other is not None and sum(w.fault == watch.fault for w in found) > 1:
-                other = (
-                    other.scratch()
-                )  # later calls run in each obligation's world, so that no two may share one
-            elif other is None and old is not None:
-                other = await self._opposite(
-                    call, old.scratch() if len(found) > 1 else old, changed, perform
-                )
-                if other is None and watch.fault is None:
-                    continue
-            self._count[watch.name] = self._count.get(watch.name, 0) + 1
-            subject = f"{watch.name}#{self._count[watch.name]}"
-            attempt.opened.append(subject)
-            if other is None and watch.name in self._compared:
-                attempt.evidence.append(subject)
-            else:
-                self._open.append(_Open(subject, watch, other))
+        for watch in opening.watches:
+            if watch.fault is None or watch.fault in fired:
+                await self._begin(watch, call, attempt, opening, changed, perform)
+
+    async def _begin(
+        self,
+        watch: Watch,
+        call: Call,
+        attempt: Attempt,
+        opening: Opening,
+        changed: bool,
+        perform: Perform,
+    ) -> None:
+        """Open an obligation, unless the call could not have gone another way."""
+        # Later calls run in each obligation's world, so that no two may share one.
+        other = call.journal.others.get(watch.fault or "")
+        if other is not None:
+            of_fault = [w for w in opening.watches if w.fault == watch.fault]
+            if len(of_fault) > 1:
+                other = other.scratch()
+        elif opening.old is not None:
+            old = opening.old if len(opening.watches) == 1 else opening.old.scratch()
+            other = await self._opposite(call, old, changed, perform)
+            if other is None and watch.fault is None:
+                return
+        self._count[watch.name] = self._count.get(watch.name, 0) + 1
+        subject = f"{watch.name}#{self._count[watch.name]}"
+        attempt.opened.append(subject)
+        if other is None and watch.name in self._compared:
+            attempt.evidence.append(subject)
+        else:
+            self._open.append(_Obligation(subject, watch, other))
 
     async def _opposite(
         self, call: Call, old: World, changed: bool, perform: Perform
@@ -119,15 +138,15 @@ class Obligations:
         if changed:
             return old
         before = old.last_change()
-        await perform(self._shadow(call, old))
+        await perform(call.shadowed(old, call.journal))
         return old if old.last_change() > before else None
 
     async def _compare(
-        self, item: _Open, call: Call, attempt: Attempt, seen: str, run: Perform
+        self, item: _Obligation, call: Call, attempt: Attempt, seen: str, run: Perform
     ) -> None:
         named = self._exposes(item.watch, call)
         if item.world is not None:
-            other = await run(self._shadow(call, item.world))
+            other = await run(call.shadowed(item.world, call.journal))
             if json.dumps(other.data, sort_keys=True) != seen:
                 item.settled = True
                 item.world.close()
@@ -142,28 +161,14 @@ class Obligations:
     def _exposes(watch: Watch, call: Call) -> bool:
         return watch.exposed_by is not None and watch.exposed_by(call.service, call.tool, call.args)
 
-    @staticmethod
-    def _shadow(call: Call, world: World) -> Call:
-        return Call(
-            call.service,
-            call.tool,
-            call.args,
-            call.spec,
-            world,
-            call.now,
-            call.journal,
-            shadow=True,
-        )
-
     def others(self, *, without: str | None = None) -> list[World]:
         """Return the other worlds, for what happens outside calls (ticks); not those from which the
         fault `without` stays away.
         """
-        return [
-            i.world
-            for i in self._open
-            if i.world is not None and (without is None or i.watch.fault != without)
-        ]
+        items = self._open
+        if without is not None:
+            items = [i for i in items if i.watch.fault != without]
+        return [i.world for i in items if i.world is not None]
 
     def stays_away(self, fault: str, world: World) -> bool:
         """Return whether a world is one in which a fault did not act, kept for an obligation about
@@ -174,4 +179,7 @@ class Obligations:
 
 def fired(call: Call, fault: str) -> Firing | None:
     """Return the firing of a fault on this call, as a shadow must repeat it."""
-    return next((f for f in call.journal.firings if f.fault == fault and f.failed is None), None)
+    for firing in call.journal.firings:
+        if firing.fault == fault and firing.failed is None:
+            return firing
+    return None

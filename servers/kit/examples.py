@@ -28,17 +28,16 @@ def resolve(value: Any, saved: dict[str, Any]) -> Any:
 
 
 def _look_up(path: str, saved: dict[str, Any]) -> Any:
-    found: Any = saved
+    value: Any = saved
     for part in re.findall(r"[^.\[\]]+", path):
-        found = found[int(part)] if isinstance(found, list) else found[part]
-    return found
+        value = value[int(part)] if isinstance(value, list) else value[part]
+    return value
 
 
 def owners(cls: type[Service], spec: ToolSpec) -> tuple[str, ...]:
     """Return the services that an example needs: the tool's own, and those of its set-up."""
-    return tuple(
-        sorted({cls.name, *(step.tool.rpartition(".")[0] or cls.name for step in spec.setup)})
-    )
+    names = {step.tool.rpartition(".")[0] or cls.name for step in spec.setup}
+    return tuple(sorted({cls.name, *names}))
 
 
 async def prepared(session: Session, cls: type[Service], spec: ToolSpec) -> dict[str, Any]:

@@ -34,18 +34,19 @@ def _card_number(text: str) -> str:
         raise ValueError("must be a card number of 13 to 19 digits")
     total = 0
     for place, digit in enumerate(reversed(digits)):
-        doubled = int(digit) * (1 + place % 2)
-        total += doubled - 9 * (doubled > 9)
+        value = int(digit) * (1 + place % 2)
+        total += value - 9 if value > 9 else value
     if total % 10:
         raise ValueError("is not a valid card number (its check digit does not fit)")
     return digits
 
 
 def _expiry(text: str) -> str:
-    found = re.fullmatch(r"(0[1-9]|1[0-2])/(?:20)?([0-9]{2})", text)
-    if not found:
+    parts = re.fullmatch(r"(0[1-9]|1[0-2])/(?:20)?([0-9]{2})", text)
+    if not parts:
         raise ValueError("must be the month and year of expiry as MM/YY, e.g. 08/29")
-    return f"20{found[2]}-{found[1]}"
+    month, year = parts.groups()
+    return f"20{year}-{month}"
 
 
 CardNumber = Annotated[
@@ -60,14 +61,13 @@ Expiry = Annotated[str, Field(description="Expiry of the card as MM/YY."), After
 Cvv = Annotated[str, Field(pattern=r"^[0-9]{3,4}$", description="Security code, 3 or 4 digits.")]
 
 
+_BRANDS = {"visa": "4", "mastercard": "5[1-5]|2[2-7]", "amex": "3[47]", "discover": "6"}
+"""First digits of each brand's numbers."""
+
+
 def card_brand(number: str) -> str:
     """Return visa, mastercard, amex, discover or card, from the first digits."""
-    for brand, pattern in (
-        ("visa", "4"),
-        ("mastercard", "5[1-5]|2[2-7]"),
-        ("amex", "3[47]"),
-        ("discover", "6"),
-    ):
+    for brand, pattern in _BRANDS.items():
         if re.match(pattern, number):
             return brand
     return "card"

@@ -12,14 +12,14 @@ def shipped(*folders: Path) -> list[Path]:
 
     Hidden files and compiled Python are left out: neither is part of what a checkout says.
     """
-    found = []
+    files = []
     for folder in folders:
         for path in folder.rglob("*"):
             parts = path.relative_to(folder).parts
             ours = not any(part.startswith(".") or part == "__pycache__" for part in parts)
             if ours and path.is_file():
-                found.append(path)
-    return sorted(found)
+                files.append(path)
+    return sorted(files)
 
 
 def fingerprint(paths: Iterable[Path], root: Path) -> str:

@@ -7,6 +7,9 @@ from typing import Annotated
 
 from pydantic import Field
 
+EARTH_RADIUS = 3958.8
+"""Miles."""
+
 Latitude = Annotated[float, Field(ge=-90, le=90, description="Latitude in degrees, e.g. 45.5152.")]
 Longitude = Annotated[
     float, Field(ge=-180, le=180, description="Longitude in degrees, e.g. -122.6784.")
@@ -19,8 +22,7 @@ def miles(lat1: float, lng1: float, lat2: float, lng2: float) -> float:
     """
     a = math.radians(lat1)
     b = math.radians(lat2)
-    half = (
-        math.sin((b - a) / 2) ** 2
-        + math.cos(a) * math.cos(b) * math.sin(math.radians(lng2 - lng1) / 2) ** 2
-    )
-    return round(2 * 3958.8 * math.asin(min(1.0, math.sqrt(half))), 2)
+    north = math.sin((b - a) / 2) ** 2
+    east = math.cos(a) * math.cos(b) * math.sin(math.radians(lng2 - lng1) / 2) ** 2
+    angle = 2 * math.asin(min(1.0, math.sqrt(north + east)))
+    return round(EARTH_RADIUS * angle, 2)

@@ -68,9 +68,8 @@ def _tool(cls: type[Service], spec: ToolSpec, prefixed: bool) -> types.Tool:
 def _make(cls: type[Service], spec: ToolSpec, prefixed: bool, schema: dict[str, Any]) -> types.Tool:
     name = f"{cls.name}{SEPARATOR}{spec.name}" if prefixed else spec.name
     if isinstance(spec, ForeignTool):
-        return spec.listed.model_copy(
-            update={"name": name, "input_schema": schema, "output_schema": None}
-        )
+        changes = {"name": name, "input_schema": schema, "output_schema": None}
+        return spec.listed.model_copy(update=changes)
     return types.Tool(
         name=name,
         description=spec.description,
@@ -90,19 +89,24 @@ def tools(
     """Return the tools that a session lists now: of one service, or of all (but `without`) with
     prefixed names.
     """
-    found = []
+    prefixed = only is None
+    listed = []
     for name in session.listed():
-        if name in without if only is None else name != only:
+        left_out = name in without if prefixed else name != only
+        if left_out:
             continue
         cls = session.classes[name]
         for spec in cls.tools.values():
             schema = session.schema(name, spec.name) if session.faults else spec.schema
-            found.append(
-                _tool(cls, spec, only is None)
-                if schema is spec.schema
-                else _make(cls, spec, only is None, schema)
-            )
-    return found
+            if schema is spec.schema:
+                listed.append(_tool(cls, spec, prefixed))
+            else:
+                listed.append(_make(cls, spec, prefixed, schema))
+    return listed
+
+
+_Connections = dict[tuple[str | None, str], Any]
+"""Connections by the service that they are to (None: to all) and their MCP session."""
 
 
 class Audience:
@@ -114,28 +118,27 @@ class Audience:
     """
 
     def __init__(self) -> None:
-        self._of: weakref.WeakKeyDictionary[Session, dict[tuple[str | None, str], Any]] = (
-            weakref.WeakKeyDictionary()
-        )
+        self._of: weakref.WeakKeyDictionary[Session, _Connections] = weakref.WeakKeyDictionary()
 
     def hears(self, ctx: Any, session: Session, only: str | None) -> None:
         """Note that the connection of a request belongs to a session."""
         if session.hidden and not _modern(ctx):
-            key = ctx.request.headers.get("mcp-session-id", "") if ctx.request is not None else ""
-            self._of.setdefault(session, {})[only, key] = ctx.session
+            mcp_session = ""
+            if ctx.request is not None:
+                mcp_session = ctx.request.headers.get("mcp-session-id", "")
+            self._of.setdefault(session, {})[only, mcp_session] = ctx.session
 
     async def tell(self, session: Session, disclosed: Collection[str]) -> None:
         """Tell the connections whose list changed, then hold the reply so that clients can refresh
         before they read on.
         """
-        told = [
-            c
-            for (only, _), c in self._of.get(session, {}).items()
-            if only is None or only in disclosed
-        ]
-        for connection in told:
+        hearers = []
+        for (only, _), connection in self._of.get(session, {}).items():
+            if only is None or only in disclosed:
+                hearers.append(connection)
+        for connection in hearers:
             await connection.send_tool_list_changed()
-        if told:
+        if hearers:
             await anyio.sleep(session.hold)
 
 
@@ -185,9 +188,8 @@ def make_server(
         service_name, tool = (only, params.name) if only else split(params.name)
         args = params.arguments if params.arguments is not None else {}
         # A client that gives up does not undo what the call did: it is finished and recorded.
-        reply = await _shielded(
-            session.call(service_name, tool, args, step=_step(ctx), arrived=arrived)
-        )
+        call = session.call(service_name, tool, args, step=_step(ctx), arrived=arrived)
+        reply = await _shielded(call)
         disclosed = hidden - session.hidden
         if disclosed and not session.locked:
             await hearers.tell(session, disclosed)
@@ -202,11 +204,12 @@ def make_server(
         version="0.1.0",
         on_list_tools=list_tools,
         on_call_tool=call_tool,
-        on_list_prompts=_no_prompts,  # the empty lists are for clients that ask without looking at the capabilities
+        # The empty lists are for clients that ask without looking at the capabilities.
+        on_list_prompts=_no_prompts,
         on_list_resources=_no_resources,
         on_list_resource_templates=_no_templates,
-        # else the HTTP transport lists all tools before each call, to check headers that no tool of
-        # ours has
+        # Else the HTTP transport lists all tools before each call, to check headers that no tool of
+        # ours has.
         get_tool_input_schema=lambda tool: None,
     )
     server.middleware.clear()
@@ -231,8 +234,8 @@ def _modern(ctx: Any) -> bool:
 
 def split(name: str) -> tuple[str, str]:
     """Return service and tool of a prefixed name; an unprefixed one has service ''."""
-    service_name, found, tool = name.partition(SEPARATOR)
-    return (service_name, tool) if found else ("", name)
+    service_name, separator, tool = name.partition(SEPARATOR)
+    return (service_name, tool) if separator else ("", name)
 
 
 def _step(ctx: Any) -> int | None:
@@ -258,7 +261,7 @@ def http_manager(server: Server[Any], hosts: Sequence[str]) -> StreamableHTTPSes
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
     from mcp.server.transport_security import TransportSecuritySettings
 
-    origins = [f"{scheme}://{host}" for host in hosts for scheme in ("http", "https")]
+    origins = [f"http://{host}" for host in hosts] + [f"https://{host}" for host in hosts]
     security = TransportSecuritySettings(allowed_hosts=list(hosts), allowed_origins=origins)
     return StreamableHTTPSessionManager(
         server, json_response=True, security_settings=security, max_sessions=None
@@ -267,15 +270,13 @@ def http_manager(server: Server[Any], hosts: Sequence[str]) -> StreamableHTTPSes
 
 async def serve_stdio(session: Session, only: str | None = None) -> None:
     """Serve one session, or one service of it, on stdin and stdout until the client closes them."""
-    server = (
-        session_server(session) if only is None else make_server(lambda ctx: session, only, only)
-    )
+    if only is None:
+        server = session_server(session)
+    else:
+        server = make_server(lambda ctx: session, only, only)
+    options = server.create_initialization_options(NotificationOptions(tools_changed=True))
     async with stdio_server() as (read, write):
-        await server.run(
-            read,
-            write,
-            server.create_initialization_options(NotificationOptions(tools_changed=True)),
-        )
+        await server.run(read, write, options)
 
 
 def foreign_reply(given: types.CallToolResult | MCPError) -> Reply:
@@ -289,25 +290,26 @@ def foreign_reply(given: types.CallToolResult | MCPError) -> Reply:
 
 def _data(given: types.CallToolResult) -> Any:
     text = "\n".join(b.text for b in given.content if isinstance(b, types.TextContent))
-    found = given.structured_content
-    if (
-        isinstance(found, dict)
-        and found.keys() == {"result"}
-        and not isinstance(found["result"], dict | list)
-    ):
-        found = None  # the SDK's wrapping of a plain text or number
+    data = given.structured_content
+    if _is_wrapped(data):
+        data = None
     if len(given.content) == 1:
         with contextlib.suppress(ValueError):
             read = json.loads(text)
-            found = read if isinstance(read, dict | list) else found
+            data = read if isinstance(read, dict | list) else data
     if given.is_error:
-        return (
-            found
-            if isinstance(found, dict) and isinstance(found.get("error"), dict)
-            else _error(text)
-        )
-    whole = given.model_dump(mode="json", by_alias=True, exclude_none=True, include={"content"})
-    return found if isinstance(found, dict | list) else whole
+        is_ours = isinstance(data, dict) and isinstance(data.get("error"), dict)
+        return data if is_ours else _error(text)
+    if isinstance(data, dict | list):
+        return data
+    return given.model_dump(mode="json", by_alias=True, exclude_none=True, include={"content"})
+
+
+def _is_wrapped(data: Any) -> bool:
+    """Return whether the SDK wrapped a plain text or number, so as to have an object."""
+    if not isinstance(data, dict) or data.keys() != {"result"}:
+        return False
+    return not isinstance(data["result"], dict | list)
 
 
 def _error(text: str) -> dict[str, Any]:
@@ -317,7 +319,8 @@ def _error(text: str) -> dict[str, Any]:
 async def _shielded(call: Awaitable[Reply]) -> Reply:
     with anyio.CancelScope(shield=True):
         return await call
-    raise AssertionError("a shielded scope is never cancelled")  # for the type checker
+    # For the type checker.
+    raise AssertionError("a shielded scope is never cancelled")
 
 
 def _as_given(reply: Reply) -> types.CallToolResult:
@@ -331,7 +334,8 @@ def _as_given(reply: Reply) -> types.CallToolResult:
         if same:
             raise given
         return _texted(as_text(reply), reply.is_error)
-    if same:  # without the name of its server, which replies that a fault makes do not bear either
+    if same:
+        # Without the name of its server, which replies that a fault makes do not bear either.
         meta = {k: v for k, v in (given.meta or {}).items() if k != types.SERVER_INFO_META_KEY}
         return given.model_copy(update={"meta": meta or None})
     if isinstance(reply.data, dict) and reply.data.keys() == {"content"}:
@@ -363,8 +367,5 @@ async def call_directly(client: Any, name: str, args: dict[str, Any]) -> tuple[A
     schemas that no tool of ours declares.
     """
     params = types.CallToolRequestParams(name=name, arguments=args)
-    return reply_of(
-        await client.session.send_request(
-            types.CallToolRequest(params=params), types.CallToolResult
-        )
-    )
+    request = types.CallToolRequest(params=params)
+    return reply_of(await client.session.send_request(request, types.CallToolResult))

@@ -29,6 +29,5 @@ def smooth(key: str, at: int, step: int) -> tuple[float, ...]:
     knot, rest = divmod(at, step)
     part = rest / step
     part = part * part * (3 - 2 * part)
-    return tuple(
-        a + (b - a) * part for a, b in zip(draws(key, knot), draws(key, knot + 1), strict=True)
-    )
+    ends = zip(draws(key, knot), draws(key, knot + 1), strict=True)
+    return tuple(a + (b - a) * part for a, b in ends)

@@ -22,21 +22,17 @@ def subclasses(
     Modules come in the order of their names. Those with a name that begins with `_`, and packages
     in `without`, are passed over.
     """
-    found: dict[str, type[T]] = {}
-    for module in sorted(
-        m.name
-        for m in pkgutil.walk_packages(importlib.import_module(package).__path__, f"{package}.")
-    ):
-        if any(part.startswith("_") for part in module.split(".")) or any(
-            f"{module}.".startswith(f"{w}.") for w in without
-        ):
+    folder = importlib.import_module(package).__path__
+    modules = sorted(module.name for module in pkgutil.walk_packages(folder, f"{package}."))
+    units: dict[str, type[T]] = {}
+    for module in modules:
+        private = any(part.startswith("_") for part in module.split("."))
+        left_out = any(f"{module}.".startswith(f"{name}.") for name in without)
+        if private or left_out:
             continue
         for value in vars(importlib.import_module(module)).values():
-            if (
-                inspect.isclass(value)
-                and issubclass(value, base)
-                and value.__module__ == module
-                and attribute in vars(value)
-            ):
-                found[getattr(value, attribute)] = value
-    return found
+            if not inspect.isclass(value) or not issubclass(value, base):
+                continue
+            if value.__module__ == module and attribute in vars(value):
+                units[getattr(value, attribute)] = value
+    return units

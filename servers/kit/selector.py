@@ -52,9 +52,8 @@ class Selector:
         """Every `service.tool` of ours that is meant; none where the target is open."""
         if self.open:
             return frozenset()
-        return (
-            frozenset().union(*map(_expand, self._meant)).difference(*map(_expand, self._left_out))
-        )
+        meant = frozenset().union(*map(_expand, self._meant))
+        return meant.difference(*map(_expand, self._left_out))
 
     @functools.cached_property
     def _meant(self) -> list[str]:
@@ -73,12 +72,12 @@ class Selector:
         """Return whether a tool is meant; its `effect` need be given only for services that are not
         ours.
         """
-        if effect is None:
-            return f"{service}.{tool}" in self.tools
         name = f"{service}.{tool}"
-        return any(_fits(p, name, effect) for p in self._meant) and not any(
-            _fits(p, name, effect) for p in self._left_out
-        )
+        if effect is None:
+            return name in self.tools
+        if any(_fits(pattern, name, effect) for pattern in self._left_out):
+            return False
+        return any(_fits(pattern, name, effect) for pattern in self._meant)
 
     @classmethod
     def __get_pydantic_core_schema__(
@@ -87,13 +86,12 @@ class Selector:
         shape = core_schema.union_schema(
             [core_schema.str_schema(), core_schema.list_schema(core_schema.str_schema())]
         )
-        made = core_schema.with_info_after_validator_function(_validated, shape)
+        written = core_schema.with_info_after_validator_function(_validated, shape)
+        ready = core_schema.is_instance_schema(cls)
         return core_schema.json_or_python_schema(
-            made,
-            core_schema.union_schema([core_schema.is_instance_schema(cls), made]),
-            serialization=core_schema.plain_serializer_function_ser_schema(
-                lambda t: list(t.patterns)
-            ),
+            written,
+            core_schema.union_schema([ready, written]),
+            serialization=core_schema.plain_serializer_function_ser_schema(_patterns),
         )
 
 
@@ -109,6 +107,10 @@ def _validated(patterns: Any, info: core_schema.ValidationInfo) -> Selector:
     return Selector(patterns, open=bool(info.context and info.context.get("open")))
 
 
+def _patterns(selector: Selector) -> list[str]:
+    return list(selector.patterns)
+
+
 @functools.lru_cache(maxsize=4096)
 def _fits(pattern: str, name: str, effect: str) -> bool:
     wanted, _, rest = pattern.rpartition(":")
@@ -117,12 +119,13 @@ def _fits(pattern: str, name: str, effect: str) -> bool:
 
 @functools.cache
 def _expand(pattern: str) -> frozenset[str]:
-    return frozenset(
-        f"{name}.{spec.name}"
-        for name, cls in services().items()
-        for spec in cls.tools.values()
-        if _fits(pattern, f"{name}.{spec.name}", spec.effect)
-    )
+    names = set()
+    for service, cls in services().items():
+        for spec in cls.tools.values():
+            name = f"{service}.{spec.name}"
+            if _fits(pattern, name, spec.effect):
+                names.add(name)
+    return frozenset(names)
 
 
 def _check(pattern: str) -> None:
@@ -137,5 +140,8 @@ def _explain(pattern: str) -> None:
     service, _, tool = pattern.rpartition(":")[2].partition(".")
     if "*" not in service and service not in services():
         raise UnknownName("service", service, services(), f"target {pattern!r}")
-    known = [t for name, cls in services().items() if fnmatchcase(name, service) for t in cls.tools]
+    known: list[str] = []
+    for name, cls in services().items():
+        if fnmatchcase(name, service):
+            known += cls.tools
     raise UnknownName("tool", tool, known, f"target {pattern!r}")

@@ -40,7 +40,7 @@ class Setup:
 
 @dataclass(frozen=True)
 class Codes:
-    """The provider's codes for what any tool may answer; faults and validation speak through them."""
+    """The provider's codes for what any tool may answer, for faults and validation to use."""
 
     invalid: str = "INVALID_ARGUMENT"
     unavailable: str = "SERVICE_UNAVAILABLE"
@@ -77,12 +77,11 @@ class ToolSpec:
     def model(self) -> type[BaseModel]:
         """Pydantic model of the arguments, made from the method's signature."""
         hints = inspect.get_annotations(self.run, eval_str=True)
+        _, *parameters = inspect.signature(self.run).parameters.values()
         fields: dict[str, Any] = {}
-        for name, parameter in list(inspect.signature(self.run).parameters.items())[1:]:
-            fields[name] = (
-                hints[name],
-                ... if parameter.default is parameter.empty else parameter.default,
-            )
+        for parameter in parameters:
+            required = parameter.default is parameter.empty
+            fields[parameter.name] = (hints[parameter.name], ... if required else parameter.default)
         return create_model(self.name, __config__=ConfigDict(extra="forbid", strict=True), **fields)
 
     @functools.cached_property
@@ -100,7 +99,8 @@ class ToolSpec:
         A null for an optional one counts as left out. Raises `ServiceError`.
         """
         if None in raw.values():
-            raw = {k: v for k, v in raw.items() if v is not None or k not in self._optional}
+            nulls = {name for name, value in raw.items() if value is None}
+            raw = {k: v for k, v in raw.items() if k not in nulls & self._optional}
         try:
             return self.model.__pydantic_validator__.validate_python(raw).__dict__
         except ValidationError as wrong:
@@ -109,69 +109,65 @@ class ToolSpec:
     def _refusal(self, wrong: ValidationError, codes: Codes) -> ServiceError:
         first = wrong.errors(include_url=False, include_input=False)[0]
         where = ".".join(str(p) for p in first["loc"])
-        known = self.model.model_fields
         if first["type"] == "extra_forbidden":
+            known = self.model.model_fields
             near = did_you_mean(where, known) if known else "; the tool takes no arguments"
-            return ServiceError(
-                codes.invalid,
-                f"Unknown argument '{where}'{near}.",
-                _expects(known),
-                context={"field": where},
-            )
-        if first["type"] == "missing":
-            return ServiceError(
-                codes.invalid,
-                f"Missing required argument '{where}'.",
-                _expects(known),
-                context={"field": where},
-            )
-        text = first["msg"].removeprefix("Value error, ").removeprefix("Input ")
-        return ServiceError(
-            codes.invalid,
-            f"Argument '{where}' {text}.",
-            "Correct the argument and call again.",
-            context={"field": where},
-        )
+            message = f"Unknown argument '{where}'{near}."
+            hint = self._expected()
+        elif first["type"] == "missing":
+            message = f"Missing required argument '{where}'."
+            hint = self._expected()
+        else:
+            problem = first["msg"].removeprefix("Value error, ").removeprefix("Input ")
+            message = f"Argument '{where}' {problem}."
+            hint = "Correct the argument and call again."
+        return ServiceError(codes.invalid, message, hint, context={"field": where})
+
+    def _expected(self) -> str:
+        names = [
+            f"{name} (optional)" if name in self._optional else name
+            for name in self.model.model_fields
+        ]
+        return f"Arguments: {', '.join(names) or 'none'}."
 
 
-def _expects(known: dict[str, Any]) -> str:
-    return (
-        "Arguments: "
-        + (
-            ", ".join(n + ("" if f.is_required() else " (optional)") for n, f in known.items())
-            or "none"
-        )
-        + "."
-    )
+_NULL = {"type": "null"}
 
 
 def _plain(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return a JSON schema with references put in place, without titles and null unions."""
     definitions = schema.pop("$defs", {})
 
     def walk(node: Any) -> Any:
         if isinstance(node, list):
-            return [walk(n) for n in node]
+            return [walk(item) for item in node]
         if not isinstance(node, dict):
             return node
         if "$ref" in node:
-            return walk(
-                definitions[node["$ref"].rsplit("/", 1)[1]]
-                | {k: v for k, v in node.items() if k != "$ref"}
-            )
+            target = definitions[node["$ref"].rsplit("/", 1)[1]]
+            return walk(target | {k: v for k, v in node.items() if k != "$ref"})
         options = node.get("anyOf")
-        if options and {"type": "null"} in options and len(options) == 2:
-            kept = next(o for o in options if o != {"type": "null"})
-            node = kept | {k: v for k, v in node.items() if k not in ("anyOf", "default")}
-            return walk(node)
-        return {
-            k: {n: walk(s) for n, s in v.items()} if k == "properties" else walk(v)
-            for k, v in node.items()
-            if not (k == "title" and isinstance(v, str)) and not (k == "default" and v is None)
-        }
+        if options and _NULL in options and len(options) == 2:
+            other = next(option for option in options if option != _NULL)
+            rest = {k: v for k, v in node.items() if k not in ("anyOf", "default")}
+            return walk(other | rest)
+        plain = {}
+        for key, value in node.items():
+            if key == "properties":
+                plain[key] = {name: walk(argument) for name, argument in value.items()}
+            elif not _is_noise(key, value):
+                plain[key] = walk(value)
+        return plain
 
     plain = walk(schema)
     plain.setdefault("properties", {})
     return plain
+
+
+def _is_noise(key: str, value: Any) -> bool:
+    if key == "title":
+        return isinstance(value, str)
+    return key == "default" and value is None
 
 
 def reads(
@@ -229,9 +225,9 @@ class Ids:
     def new(self, prefix: str) -> str:
         """Return an id."""
         if not self.replay:
-            made = self.spend(prefix)
-            self.tape.append((prefix, made))
-            return made
+            spent = self.spend(prefix)
+            self.tape.append((prefix, spent))
+            return spent
         for place in range(self._used, len(self.tape)):
             if self.tape[place][0] == prefix:
                 self._used = place + 1
@@ -260,10 +256,12 @@ class Service:
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        found = {}
+        tools = {}
         for base in reversed(cls.__mro__):
-            found.update({n: f.__tool__ for n, f in vars(base).items() if hasattr(f, "__tool__")})
-        cls.tools = found
+            for name, member in vars(base).items():
+                if hasattr(member, "__tool__"):
+                    tools[name] = member.__tool__
+        cls.tools = tools
 
     @classmethod
     def known_tables(cls) -> dict[str, Table]:
@@ -308,13 +306,8 @@ SERVERS = Path(__file__).parent.parent
 @functools.cache
 def categories() -> tuple[str, ...]:
     """Return the folders of services. Nothing is imported for it."""
-    return tuple(
-        sorted(
-            p.name
-            for p in SERVERS.iterdir()
-            if p.is_dir() and p.name != "kit" and not p.name.startswith(("_", "."))
-        )
-    )
+    folders = {path.name for path in SERVERS.iterdir() if path.is_dir()} - {"kit"}
+    return tuple(sorted(name for name in folders if not name.startswith(("_", "."))))
 
 
 @functools.cache
@@ -329,11 +322,10 @@ def services() -> dict[str, type[Service]]:
 
     This imports them all: what is about a few of them asks `service` or `of_category`.
     """
-    return dict(
-        sorted(
-            (name, cls) for category in categories() for name, cls in of_category(category).items()
-        )
-    )
+    by_name: dict[str, type[Service]] = {}
+    for category in categories():
+        by_name |= of_category(category)
+    return {name: by_name[name] for name in sorted(by_name)}
 
 
 def providers() -> dict[str, type[Service]]:
@@ -344,11 +336,13 @@ def providers() -> dict[str, type[Service]]:
 
 
 @functools.cache
-def _found(name: str) -> type[Service] | None:
+def _imported(name: str) -> type[Service] | None:
     """Return the service whose file or folder bears its name, without importing those of other
     categories.
     """
-    for category in categories() if name.isidentifier() else ():
+    if not name.isidentifier():
+        return None
+    for category in categories():
         if (SERVERS / category / name).is_dir() or (SERVERS / category / f"{name}.py").exists():
             return of_category(category).get(name)
     return None
@@ -356,27 +350,28 @@ def _found(name: str) -> type[Service] | None:
 
 def service(name: str) -> type[Service]:
     """Return a service by name. Raises `UnknownName`."""
-    found = _found(name)
-    if found is None:
+    cls = _imported(name)
+    if cls is None:
         raise UnknownName("service", name, services())
-    return found
+    return cls
 
 
 def chosen(names: Iterable[str]) -> list[str]:
     """Return the services that names stand for: a service, or a category or domain for all of its
     providers. Raises `UnknownName`.
     """
-    found: list[str] = []
+    selected: list[str] = []
     for name in names:
-        if _found(name) is not None:
-            found.append(name)
+        if _imported(name) is not None:
+            selected.append(name)
             continue
         group = [n for n, cls in providers().items() if name in (cls.category, cls.domain)]
         if not group:
-            places = {p for cls in providers().values() for p in (cls.category, cls.domain)}
-            raise UnknownName("service", name, [*services(), *places])
-        found += group
-    return list(dict.fromkeys(found))
+            groups = {cls.category for cls in providers().values()}
+            groups |= {cls.domain for cls in providers().values()}
+            raise UnknownName("service", name, [*services(), *groups])
+        selected += group
+    return list(dict.fromkeys(selected))
 
 
 def narrowed(cls: type[Service], patterns: Iterable[str]) -> type[Service]:
@@ -384,15 +379,15 @@ def narrowed(cls: type[Service], patterns: Iterable[str]) -> type[Service]:
 
     Raises `UnknownName` for one that names none.
     """
-    kept: set[str] = set()
+    names: set[str] = set()
     for pattern in patterns:
-        found = fnmatch.filter(cls.tools, pattern)
-        if not found:
+        matching = fnmatch.filter(cls.tools, pattern)
+        if not matching:
             raise UnknownName("tool", pattern, cls.tools, cls.name)
-        kept |= set(found)
-    made = type(cls.__name__, (cls,), {"__doc__": cls.__doc__, "__module__": cls.__module__})
-    made.tools = {name: spec for name, spec in cls.tools.items() if name in kept}
-    return made
+        names |= set(matching)
+    narrow = type(cls.__name__, (cls,), {"__doc__": cls.__doc__, "__module__": cls.__module__})
+    narrow.tools = {name: spec for name, spec in cls.tools.items() if name in names}
+    return narrow
 
 
 def tool(name: str) -> tuple[type[Service], ToolSpec]:

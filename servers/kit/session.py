@@ -19,7 +19,7 @@ from servers.kit.call import Call, Journal, Layer, Next, Reply, chain
 from servers.kit.control import Control, make_id
 from servers.kit.errors import ServiceError, did_you_mean
 from servers.kit.evidence import Obligations, Watch
-from servers.kit.service import Codes, Ids, Service, ToolSpec, narrowed, service
+from servers.kit.service import Ids, Service, ToolSpec, narrowed, service
 from servers.kit.store import AGENT, CLOCK, Change, World
 from servers.kit.values import iso
 
@@ -83,9 +83,8 @@ class Session:
         self.control = control
         self.faults = tuple(faults)
         self.classes = {name: service(name) for name in services}
-        self.classes |= {
-            name: narrowed(self.classes[name], patterns) for name, patterns in (tools or {}).items()
-        }
+        for name, patterns in (tools or {}).items():
+            self.classes[name] = narrowed(self.classes[name], patterns)
         self.hidden = set(hidden)
         self.locked = locked
         self.call_limit = call_limit
@@ -107,7 +106,9 @@ class Session:
     # -- what there is ---------------------------------------------------------------------------
     def listed(self) -> list[str]:
         """Services whose tools are listed now."""
-        return [n for n in self.classes if self.locked or n not in self.hidden]
+        if self.locked:
+            return list(self.classes)
+        return [name for name in self.classes if name not in self.hidden]
 
     def disclose(self, name: str) -> None:
         """Make a held-back service available."""
@@ -127,17 +128,15 @@ class Session:
     # -- events that are no calls ----------------------------------------------------------------
     def message(self, role: Any, text: str, about: str | None = None) -> events.Message:
         """Record a text between user and agent."""
-        made = events.Message(
-            self.control.next_seq(), self.turn, role, text, iso(self.control.now), about
-        )
-        self._record(made)
-        return made
+        seq = self.control.next_seq()
+        message = events.Message(seq, self.turn, role, text, iso(self.control.now), about)
+        self._record(message)
+        return message
 
     def notice(self, what: str, **detail: Any) -> None:
         """Record something that the episode did."""
-        self._record(
-            events.Notice(self.control.next_seq(), self.turn, iso(self.control.now), what, detail)
-        )
+        seq = self.control.next_seq()
+        self._record(events.Notice(seq, self.turn, iso(self.control.now), what, detail))
 
     def record_end(
         self,
@@ -149,8 +148,8 @@ class Session:
     ) -> None:
         """Record the end of the episode; see `events.End`."""
         seq = self.control.next_seq()
-        now = iso(self.control.now)
-        self._record(events.End(seq, self.turn, now, status, faults or {}, changes, reason))
+        at = iso(self.control.now)
+        self._record(events.End(seq, self.turn, at, status, faults or {}, changes, reason))
 
     def trace(self) -> list[events.Event]:
         """Return the events so far."""
@@ -191,13 +190,13 @@ class Session:
         spec = cls.tools.get(tool) if cls is not None else None
         self._calls += 1
         refusal = self._refusal(service_name, tool, args, cls, spec)
-        now = self.control.advance(spec.cost if spec is not None else 1)
+        at = self.control.advance(spec.cost if spec is not None else 1)
         attempt = events.Attempt(
             seq=0,
             turn=self.turn,
             step=step,
             arrived=arrived,
-            at=iso(now),
+            at=iso(at),
             until="",
             service=service_name,
             tool=tool,
@@ -207,7 +206,7 @@ class Session:
             is_error=False,
         )
         if refusal is None and cls is not None and spec is not None:
-            reply = await self._attempt(cls, spec, attempt, now)
+            reply = await self._attempt(cls, spec, attempt, at)
         else:
             reply = refusal or Reply(None)
         attempt.seq = self.control.next_seq()
@@ -226,7 +225,7 @@ class Session:
         journal = Journal(firings=attempt.firings)
         call = Call(cls.name, spec.name, attempt.args, spec, self.world, now, journal)
         run, present = self._chain(cls, spec)
-        found, old = self.evidence.before(call, present)
+        opening = self.evidence.before(call, present)
         may_write = spec.effect == "write" or bool(present)
         mark = self.world.last_change() if may_write else 0
         try:
@@ -237,8 +236,9 @@ class Session:
             attempt.effects = self.world.log(mark) if may_write else []
             if self.evidence.watches:
                 changed = any(e["cause"] == AGENT for e in attempt.effects)
-                await self.evidence.after(call, attempt, found, old, changed, run, self.perform)
-        except Exception as crash:  # a bug of ours: loud in the trace, never scored
+                await self.evidence.after(call, attempt, opening, changed, run, self.perform)
+        except Exception as crash:
+            # A bug of ours: loud in the trace, never scored.
             self.world.rollback()
             attempt.bug = f"{type(crash).__name__}: {crash}"
             self.bugs.append(f"{call.name}: {attempt.bug}\n{traceback.format_exc()}")
@@ -255,40 +255,25 @@ class Session:
         cls: type[Service] | None,
         spec: ToolSpec | None,
     ) -> Reply | None:
-        codes = cls.codes if cls is not None else Codes()
         if cls is None or (service_name in self.hidden and not self.locked):
-            known = [n for n in self.classes if n not in self.hidden]
+            near = did_you_mean(service_name, [n for n in self.classes if n not in self.hidden])
+            message = f"There is no service {service_name!r}{near}"
             hint = "Tool names begin with their service, as listed." if not service_name else ""
-            wrong = ServiceError(
-                "UNKNOWN_SERVICE",
-                f"There is no service {service_name!r}{did_you_mean(service_name, known)}",
-                hint,
-            )
+            wrong = ServiceError("UNKNOWN_SERVICE", message, hint)
         elif self.call_limit is not None and self._calls > self.call_limit:
-            wrong = ServiceError(
-                "CALL_LIMIT_REACHED",
-                f"No more than {self.call_limit} calls may be made.",
-                "Answer the user now.",
-            )
+            message = f"No more than {self.call_limit} calls may be made."
+            wrong = ServiceError("CALL_LIMIT_REACHED", message, "Answer the user now.")
         elif service_name in self.hidden:
-            wrong = ServiceError(
-                "NOT_AVAILABLE_YET",
-                f"{cls.title} is not available yet.",
-                "Use what is available first.",
-                retryable=True,
-            )
+            message = f"{cls.title} is not available yet."
+            hint = "Use what is available first."
+            wrong = ServiceError("NOT_AVAILABLE_YET", message, hint, retryable=True)
         elif spec is None:
-            wrong = ServiceError(
-                "UNKNOWN_TOOL",
-                f"{cls.title} has no tool {tool!r}{did_you_mean(tool, cls.tools)}",
-                "List the tools again.",
-            )
+            message = f"{cls.title} has no tool {tool!r}{did_you_mean(tool, cls.tools)}"
+            wrong = ServiceError("UNKNOWN_TOOL", message, "List the tools again.")
         elif not isinstance(args, dict):
-            wrong = ServiceError(
-                codes.invalid,
-                "Arguments must be a JSON object.",
-                "Send one object with named arguments.",
-            )
+            message = "Arguments must be a JSON object."
+            hint = "Send one object with named arguments."
+            wrong = ServiceError(cls.codes.invalid, message, hint)
         else:
             return None
         return Reply(wrong.as_json(), True)
@@ -296,11 +281,9 @@ class Session:
     def _chain(self, cls: type[Service], spec: ToolSpec) -> tuple[Next, frozenset[str]]:
         key = (cls.name, spec.name)
         if key not in self._chains:
-            inside = [f for f in self.faults if f.handles(cls, spec)]
-            self._chains[key] = (
-                chain([f.layer(self) for f in inside], self.perform),
-                frozenset(f.name for f in inside),
-            )
+            faults = [fault for fault in self.faults if fault.handles(cls, spec)]
+            run = chain([fault.layer(self) for fault in faults], self.perform)
+            self._chains[key] = (run, frozenset(fault.name for fault in faults))
         return self._chains[key]
 
     async def perform(self, call: Call) -> Reply:
@@ -334,27 +317,15 @@ class Session:
         return reply
 
     async def peek(self, call: Call) -> Reply:
-        """Return what the service would answer honestly, without effect and without spending ids."""
+        """Return what the service would answer honestly, with no effect and no ids spent."""
         world = call.world.scratch() if call.effect == "write" else call.world
-        return await self.perform(
-            Call(
-                call.service,
-                call.tool,
-                call.args,
-                call.spec,
-                world,
-                call.now,
-                Journal(),
-                shadow=True,
-            )
-        )
+        return await self.perform(call.shadowed(world, Journal()))
 
     def _peek(self, prefix: str, ahead: int) -> str:
         # Never an id that the true world will spend: a retry is replayed in the other world, beside
         # what was made there ahead of it.
-        return make_id(
-            prefix, self.control.seed, "other", self.control.count("other:" + prefix), ahead
-        )
+        number = self.control.count("other:" + prefix)
+        return make_id(prefix, self.control.seed, "other", number, ahead)
 
     # -- time ------------------------------------------------------------------------------------
     def pass_time(self, seconds: int) -> None:

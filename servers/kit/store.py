@@ -21,9 +21,11 @@ from servers.kit.tables import Table, create_schema
 from servers.kit.values import iso, parse_time
 
 WORLD = "world"
+"""Cause of what was there before the episode."""
 AGENT = "agent"
+"""Cause of what a call wrote."""
 CLOCK = "clock"
-"""Causes of a write besides `fault:<name>`."""
+"""Cause of what came due. Besides these there is `fault:<name>`."""
 
 
 class Change(TypedDict):
@@ -66,9 +68,8 @@ class World:
     def empty(cls, tables: dict[str, Table], path: Path | None = None) -> World:
         """Return a private world without rows, in memory or in a new file."""
         connection = database.connect(path)
-        connection.execute(
-            "PRAGMA page_size=1024"
-        )  # hundreds of small tables: with larger pages copies would be mostly empty
+        # Hundreds of small tables: with larger pages copies would be mostly empty.
+        connection.execute("PRAGMA page_size=1024")
         create_schema(connection, tables)
         return cls(connection, tables, shared=False)
 
@@ -90,8 +91,8 @@ class World:
         for table in sorted(known - tables.keys()):
             connection.execute(f"DROP TABLE IF EXISTS {table}_fts")
             connection.execute(f"DROP TABLE {table}")
-        kept = f"SELECT id FROM _tables WHERE name IN ({','.join('?' * len(tables))})"
-        connection.execute(f"DELETE FROM _log WHERE tbl NOT IN ({kept})", sorted(tables))
+        numbers = f"SELECT id FROM _tables WHERE name IN ({','.join('?' * len(tables))})"
+        connection.execute(f"DELETE FROM _log WHERE tbl NOT IN ({numbers})", sorted(tables))
         connection.execute("COMMIT")
         connection.execute("VACUUM")
         connection.execute("PRAGMA query_only=ON")
@@ -111,7 +112,7 @@ class World:
 
     def share(self) -> World:
         """Return another handle on the same shared database (for another episode)."""
-        return self._beside(self._db, shared=True)
+        return self._handle(self._db, shared=True)
 
     def image(self) -> bytes:
         """Return the database as bytes."""
@@ -124,13 +125,16 @@ class World:
         changed columns alone.
         """
         self._db.execute("UPDATE _log SET new=NULL WHERE old IS NULL")
-        for seq, *sides in self._db.execute(
+        changes = self._db.execute(
             "SELECT seq, old, new FROM _log WHERE old IS NOT NULL AND new IS NOT NULL"
-        ).fetchall():
-            old, new = map(json.loads, sides)
-            changed = [c for c in old if old[c] != new[c]]
-            texts = [_text({c: side[c] for c in changed}) for side in (old, new)]
-            self._db.execute("UPDATE _log SET old=?, new=? WHERE seq=?", (*texts, seq))
+        )
+        for seq, old_text, new_text in changes.fetchall():
+            old = json.loads(old_text)
+            new = json.loads(new_text)
+            changed = [column for column in old if old[column] != new[column]]
+            was = _text({column: old[column] for column in changed})
+            became = _text({column: new[column] for column in changed})
+            self._db.execute("UPDATE _log SET old=?, new=? WHERE seq=?", (was, became, seq))
         self._db.execute("VACUUM")
 
     def scratch(self) -> World:
@@ -138,13 +142,16 @@ class World:
 
         One of a shared world is copied only when it is written.
         """
-        return self.share() if self.shared else self._beside(database.copy(self._db), shared=False)
+        if self.shared:
+            return self.share()
+        return self._handle(database.copy(self._db), shared=False)
 
-    def _beside(self, connection: sqlite3.Connection, *, shared: bool) -> World:
-        made = World(connection, self.tables, shared=shared)
-        made._stamp = self._stamp
-        made._numbers = self.numbers
-        return made
+    def _handle(self, connection: sqlite3.Connection, *, shared: bool) -> World:
+        """Return a world like this one on another connection."""
+        world = World(connection, self.tables, shared=shared)
+        world._stamp = self._stamp
+        world._numbers = self.numbers
+        return world
 
     def close(self) -> None:
         """Release a private database."""
@@ -155,12 +162,11 @@ class World:
     def get(self, table: str, key: Any) -> dict[str, Any] | None:
         """Return the row with this primary key, or None."""
         spec = self.tables[table]
-        row = self._db.execute(f"SELECT * FROM {table} WHERE {spec.key}=?", (key,)).fetchone()
-        return (
-            None
-            if row is None
-            else self._decode(table, [dict(zip(spec.columns, row, strict=True))])[0]
-        )
+        values = self._db.execute(f"SELECT * FROM {table} WHERE {spec.key}=?", (key,)).fetchone()
+        if values is None:
+            return None
+        row = dict(zip(spec.columns, values, strict=True))
+        return self._decode(table, [row])[0]
 
     def rows(
         self, table: str, where: str = "", *params: Any, order: str = "", limit: int | None = None
@@ -169,21 +175,24 @@ class World:
 
         `where` and `order` are SQL of ours, never an agent's.
         """
-        sql = f"SELECT * FROM {table}" + (f" WHERE {where}" if where else "")
-        sql += f" ORDER BY {order}" if order else ""
-        sql += f" LIMIT {int(limit)}" if limit is not None else ""
+        sql = f"SELECT * FROM {table}"
+        if where:
+            sql += f" WHERE {where}"
+        if order:
+            sql += f" ORDER BY {order}"
+        if limit is not None:
+            sql += f" LIMIT {int(limit)}"
         names = self.tables[table].columns
-        return self._decode(
-            table, [dict(zip(names, row, strict=True)) for row in self._db.execute(sql, params)]
-        )
+        cursor = self._db.execute(sql, params)
+        return self._decode(table, [dict(zip(names, values, strict=True)) for values in cursor])
 
-    def _decode(self, table: str, found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    def _decode(self, table: str, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
         for column, kind in self.tables[table].decoded:
-            for row in found:
+            for row in rows:
                 value = row.get(column)
                 if value is not None:
                     row[column] = value != 0 if kind == "bool" else _PARSE(value)[0]
-        return found
+        return rows
 
     def sql(self, query: str, *params: Any) -> list[tuple[Any, ...]]:
         """Run a SELECT of ours (sums, joins) and return its tuples."""
@@ -201,7 +210,8 @@ class World:
         for phrase, word in re.findall(r'"([^"]+)"|(\S+)', words):
             tokens = re.findall(r"\w+", phrase or word)
             if tokens:
-                terms.append('"' + " ".join(tokens) + '"' + ("*" if prefix and not phrase else ""))
+                star = "*" if prefix and not phrase else ""
+                terms.append(f'"{" ".join(tokens)}"{star}')
         if not terms:
             return []
         names = self.tables[table].columns
@@ -210,7 +220,7 @@ class World:
             f"WHERE {table}_fts MATCH ? ORDER BY {order}, {table}.{self.tables[table].key}",
             (" ".join(terms),),
         )
-        return self._decode(table, [dict(zip(names, row, strict=True)) for row in cursor])
+        return self._decode(table, [dict(zip(names, values, strict=True)) for values in cursor])
 
     # -- writing ---------------------------------------------------------------------------------
     def stamp(self, now: int, cause: str) -> None:
@@ -222,16 +232,10 @@ class World:
         spec = self.tables[table]
         spec.check(table, row)
         full = {c: row.get(c) for c in spec.columns}
-        made = spec.encoded(full)
-        marks = ",".join("?" * len(made))
-        self._write(
-            table,
-            row[spec.key],
-            None,
-            made,
-            f"INSERT INTO {table}({','.join(made)}) VALUES({marks})",
-            list(made.values()),
-        )
+        stored = spec.encoded(full)
+        marks = ",".join("?" * len(stored))
+        sql = f"INSERT INTO {table}({','.join(stored)}) VALUES({marks})"
+        self._write(table, row[spec.key], None, stored, sql, list(stored.values()))
         return full
 
     def update(self, table: str, key: Any, **changes: Any) -> None:
@@ -239,39 +243,26 @@ class World:
         spec = self.tables[table]
         spec.check(table, changes, partial=True)
         old = self._stored(table, key)
-        made = spec.encoded(changes)
-        if old is None or all(old[c] == v for c, v in made.items()):
+        stored = spec.encoded(changes)
+        if old is None or all(old[c] == v for c, v in stored.items()):
             return
-        sets = ",".join(f"{c}=?" for c in made)
-        self._write(
-            table,
-            key,
-            old,
-            old | made,
-            f"UPDATE {table} SET {sets} WHERE {spec.key}=?",
-            [*made.values(), key],
-        )
+        sets = ",".join(f"{c}=?" for c in stored)
+        sql = f"UPDATE {table} SET {sets} WHERE {spec.key}=?"
+        self._write(table, key, old, old | stored, sql, [*stored.values(), key])
 
     def delete(self, table: str, key: Any) -> None:
         """Delete one row."""
         old = self._stored(table, key)
         if old is not None:
-            self._write(
-                table,
-                key,
-                old,
-                None,
-                f"DELETE FROM {table} WHERE {self.tables[table].key}=?",
-                [key],
-            )
+            sql = f"DELETE FROM {table} WHERE {self.tables[table].key}=?"
+            self._write(table, key, old, None, sql, [key])
 
     def _stored(self, table: str, key: Any) -> dict[str, Any] | None:
         """Return a row as it is stored: booleans as numbers, lists as text."""
         spec = self.tables[table]
-        row = self._db.execute(
-            f"SELECT {spec.listed} FROM {table} WHERE {spec.key}=?", (key,)
-        ).fetchone()
-        return None if row is None else dict(zip(spec.columns, row, strict=True))
+        query = f"SELECT {spec.listed} FROM {table} WHERE {spec.key}=?"
+        values = self._db.execute(query, (key,)).fetchone()
+        return None if values is None else dict(zip(spec.columns, values, strict=True))
 
     def _write(
         self,
@@ -323,11 +314,12 @@ class World:
 
     def last_change(self) -> int:
         """Return the log's last sequence number."""
-        if self.shared:  # what is shared never changes
-            if self._begun is None:
-                self._begun = self._newest()
-            return self._begun
-        return self._newest()
+        if not self.shared:
+            return self._newest()
+        # What is shared never changes.
+        if self._begun is None:
+            self._begun = self._newest()
+        return self._begun
 
     def _newest(self) -> int:
         return self._db.execute("SELECT coalesce(max(seq),0) FROM _log").fetchone()[0]
@@ -337,20 +329,21 @@ class World:
         if self.shared and after >= self.last_change():
             return []
         entries = self._db.execute(
-            "SELECT seq, at, cause, name, pk, old, new FROM _log JOIN _tables ON id=tbl WHERE seq>? ORDER BY seq",
+            "SELECT seq, at, cause, name, pk, old, new FROM _log JOIN _tables ON id=tbl "
+            "WHERE seq>? ORDER BY seq",
             (after,),
         )
         return [
             {
-                "seq": s,
+                "seq": seq,
                 "at": iso(at),
                 "cause": cause or WORLD,
-                "table": t,
-                "key": pk,
-                "old": self._row(t, old),
-                "new": self._row(t, new),
+                "table": table,
+                "key": key,
+                "old": self._row(table, old),
+                "new": self._row(table, new),
             }
-            for s, at, cause, t, pk, old, new in entries
+            for seq, at, cause, table, key, old, new in entries
         ]
 
     def _row(self, table: str, text: str | None) -> dict[str, Any] | None:
@@ -362,17 +355,15 @@ class World:
 
         Only for a private copy. `after` (ISO) narrows to changes at or after a moment, for speed.
         """
-        picked = [
-            e for e in reversed(self.log() if after is None else self.log_since(after)) if where(e)
-        ]
-        for entry in picked:
-            if (
-                entry["old"] is None and entry["new"] is None
-            ):  # slim: what was added is what stands, now that later changes are undone
+        entries = self.log() if after is None else self.log_since(after)
+        undone = [entry for entry in entries if where(entry)]
+        for entry in reversed(undone):
+            # Slim: what was added is what stands, now that later changes are undone.
+            if entry["old"] is None and entry["new"] is None:
                 entry["new"] = self.get(entry["table"], entry["key"])
             self._apply(entry["table"], entry["key"], entry["old"])
         self.commit()
-        return picked[::-1]
+        return undone
 
     def redo(self, entries: Iterable[Change]) -> None:
         """Apply entries that `undo` returned, at their own moments and with their own causes."""
@@ -383,10 +374,11 @@ class World:
 
     def log_since(self, moment: str) -> list[Change]:
         """Return log entries at or after a moment (ISO)."""
-        first = self._db.execute(
-            "SELECT min(seq) FROM _log WHERE at>=?", (parse_time(moment),)
-        ).fetchone()[0]
-        return [] if first is None else [e for e in self.log(first - 1) if e["at"] >= moment]
+        query = "SELECT min(seq) FROM _log WHERE at>=?"
+        first = self._db.execute(query, (parse_time(moment),)).fetchone()[0]
+        if first is None:
+            return []
+        return [entry for entry in self.log(first - 1) if entry["at"] >= moment]
 
     def _apply(self, table: str, key: Any, row: dict[str, Any] | None) -> None:
         if row is None:
@@ -404,21 +396,21 @@ class World:
         """
         cut = iso(moment)
         back = {t for t in tables if not self.tables[t].identity}
+
+        def is_later(entry: Change) -> bool:
+            own = keep_own and entry["cause"] == AGENT
+            return entry["at"] > cut and entry["table"] in back and not own
+
         world = self.scratch()
-        world.undo(
-            lambda e: (
-                e["at"] > cut and e["table"] in back and not (keep_own and e["cause"] == AGENT)
-            ),
-            after=cut,
-        )
+        world.undo(is_later, after=cut)
         return world
 
     def digest(self) -> dict[str, dict[Any, str]]:
         """Return `{table: {key: row as JSON}}` of the whole world, for comparisons in tests."""
-        found: dict[str, dict[Any, str]] = {}
+        texts: dict[str, dict[Any, str]] = {}
         for name, table in self.tables.items():
-            found[name] = {r[table.key]: json.dumps(r, sort_keys=True) for r in self.rows(name)}
-        return found
+            texts[name] = {r[table.key]: json.dumps(r, sort_keys=True) for r in self.rows(name)}
+        return texts
 
 
 _PARSE = json.JSONDecoder().raw_decode

@@ -18,11 +18,14 @@ _TYPES: dict[str, type] = {
     "list": list,
     "dict": dict,
 }
+_STORED: dict[str, type] = {"str": str, "int": int, "float": float, "bool": int}
+"""As what a type is stored, where it is not text."""
 
-_META = """
-CREATE TABLE _tables(id INTEGER PRIMARY KEY, name TEXT NOT NULL);
-CREATE TABLE _log(seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, cause TEXT, tbl INTEGER NOT NULL, pk NOT NULL, old TEXT, new TEXT);
-"""
+_META = (
+    "\nCREATE TABLE _tables(id INTEGER PRIMARY KEY, name TEXT NOT NULL);"
+    "\nCREATE TABLE _log(seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, cause TEXT, "
+    "tbl INTEGER NOT NULL, pk NOT NULL, old TEXT, new TEXT);\n"
+)
 
 
 @dataclass(frozen=True)
@@ -42,15 +45,14 @@ class Table:
     @functools.cached_property
     def columns(self) -> dict[str, tuple[str, bool]]:
         """Column name → (type name, nullable)."""
-        found = {}
+        columns = {}
         for part in self.spec.split():
-            name, _, kind = part.partition(":")
-            if kind.rstrip("?") not in _TYPES:
-                raise InputError(
-                    f"column {part!r}: unknown type{did_you_mean(kind.rstrip('?'), _TYPES)}"
-                )
-            found[name] = (kind.rstrip("?"), kind.endswith("?"))
-        return found
+            name, _, declared = part.partition(":")
+            kind = declared.rstrip("?")
+            if kind not in _TYPES:
+                raise InputError(f"column {part!r}: unknown type{did_you_mean(kind, _TYPES)}")
+            columns[name] = (kind, declared.endswith("?"))
+        return columns
 
     @functools.cached_property
     def key(self) -> str:
@@ -71,15 +73,18 @@ class Table:
         """Return values of columns as SQLite stores them."""
         return {c: _encode(self.columns[c][0], v) for c, v in row.items()}
 
+    @functools.cached_property
+    def _required(self) -> tuple[str, ...]:
+        return tuple(name for name, (_, nullable) in self.columns.items() if not nullable)
+
     def check(self, name: str, row: dict[str, Any], *, partial: bool = False) -> None:
         """Raise `InputError` where a row does not fit, naming table, column and what would be
         right.
         """
         for column, value in row.items():
             if column not in self.columns:
-                raise InputError(
-                    f"table {name}: unknown column {column!r}{did_you_mean(column, self.columns)}"
-                )
+                near = did_you_mean(column, self.columns)
+                raise InputError(f"table {name}: unknown column {column!r}{near}")
             kind, nullable = self.columns[column]
             wanted = (int, float) if kind == "float" else _TYPES[kind]
             if value is None:
@@ -88,9 +93,7 @@ class Table:
             elif not isinstance(value, wanted) or (isinstance(value, bool) and kind != "bool"):
                 raise InputError(f"table {name}: column {column!r} wants {kind}, got {value!r}")
         if not partial:
-            missing = [
-                c for c, (_, nullable) in self.columns.items() if c not in row and not nullable
-            ]
+            missing = [column for column in self._required if column not in row]
             if missing:
                 raise InputError(f"table {name}: missing {', '.join(missing)}")
 
@@ -100,19 +103,12 @@ def create_schema(connection: sqlite3.Connection, tables: dict[str, Table]) -> N
     from sqlite_utils import Database
 
     connection.executescript(_META)
-    connection.executemany(
-        "INSERT INTO _tables(name) VALUES(?)", [(name,) for name in sorted(tables)]
-    )
+    names = [(name,) for name in sorted(tables)]
+    connection.executemany("INSERT INTO _tables(name) VALUES(?)", names)
     db = Database(connection)
     for name, table in tables.items():
-        db.table(name).create(
-            {
-                c: _TYPES[t] if t in ("str", "int", "float") else (int if t == "bool" else str)
-                for c, (t, _) in table.columns.items()
-            },
-            pk=table.key,
-            not_null={c for c, (_, nullable) in table.columns.items() if not nullable},
-        )
+        types = {c: _STORED.get(kind, str) for c, (kind, _) in table.columns.items()}
+        db.table(name).create(types, pk=table.key, not_null=set(table._required))
         for column in table.index:
             db.table(name).create_index([column])
         if table.search:

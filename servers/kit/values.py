@@ -53,7 +53,9 @@ def parse_time(text: str) -> int:
     if not isinstance(text, str) or not _ISO.match(text):
         raise ValueError("must be an ISO-8601 date and time such as 2026-03-14T09:00:00Z")
     moment = datetime.fromisoformat(text.replace("Z", "+00:00"))
-    return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return int(moment.timestamp())
 
 
 @functools.lru_cache(maxsize=4096)
@@ -63,10 +65,9 @@ def iso(epoch: int) -> str:
 
 
 def _sane(text: str) -> str:
+    """Return a date or moment that sums with days and zones do not take out of Python's range."""
     if not "1900" <= text[:4] < "2200":
-        raise ValueError(
-            "must lie between the years 1900 and 2199"
-        )  # so that nobody's sums with days and zones overflow
+        raise ValueError("must lie between the years 1900 and 2199")
     return text
 
 
@@ -129,7 +130,8 @@ def page(
             raise ServiceError(
                 "INVALID_CURSOR",
                 "The cursor is not valid for this list.",
-                "Pass next_cursor of the previous page unchanged, or leave it out for the first page.",
+                "Pass next_cursor of the previous page unchanged, "
+                "or leave it out for the first page.",
             )
     shown = items[start : start + limit]
     more = start + limit < len(items)

@@ -65,11 +65,12 @@ async def serve(
         else:
             done = True
             if "answer" in fate:
-                told = fate["answer"]
+                answer = fate["answer"]
                 headers = [
-                    (n.encode("latin-1"), v.encode("latin-1")) for n, v in told["headers"].items()
+                    (name.encode("latin-1"), value.encode("latin-1"))
+                    for name, value in answer["headers"].items()
                 ]
-                await _answer(send, told["status"], headers, told["body"].encode())
+                await _answer(send, answer["status"], headers, answer["body"].encode())
                 return
             if "hang" in fate:
                 await _hang(receive, fate["hang"], closing)
@@ -81,14 +82,9 @@ async def serve(
 
 
 async def _answer(send: Send, status: int, headers: list[tuple[bytes, bytes]], body: bytes) -> None:
-    kept = [(name, value) for name, value in headers if name.lower() != b"content-length"]
-    await send(
-        {
-            "type": "http.response.start",
-            "status": status,
-            "headers": [*kept, (b"content-length", str(len(body)).encode())],
-        }
-    )
+    sent = [(name, value) for name, value in headers if name.lower() != b"content-length"]
+    sent.append((b"content-length", str(len(body)).encode()))
+    await send({"type": "http.response.start", "status": status, "headers": sent})
     await send({"type": "http.response.body", "body": body})
 
 

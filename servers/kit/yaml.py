@@ -17,6 +17,10 @@ _TIME = "tag:yaml.org,2002:timestamp"
 _MERGE = "tag:yaml.org,2002:merge"
 
 
+def _without_words(forms: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
+    return [(tag, form) for tag, form in forms if tag not in (_BOOL, _TIME)]
+
+
 class Loader(yaml.CSafeLoader):
     """The C loader with YAML 1.2's booleans and without timestamps.
 
@@ -24,7 +28,7 @@ class Loader(yaml.CSafeLoader):
     """
 
     yaml_implicit_resolvers = {
-        first: [(tag, form) for tag, form in forms if tag not in (_BOOL, _TIME)]
+        first: _without_words(forms)
         for first, forms in yaml.CSafeLoader.yaml_implicit_resolvers.items()
     }
 
@@ -34,14 +38,14 @@ class Loader(yaml.CSafeLoader):
         Raises `ConstructorError` where a key is repeated: the loader of YAML keeps the last one and
         says nothing.
         """
-        keys = [
-            k.value for k, _ in node.value if isinstance(k, yaml.ScalarNode) and k.tag != _MERGE
-        ]
-        twice = next((k for i, k in enumerate(keys) if k in keys[:i]), None)
-        if twice is not None:
-            raise yaml.constructor.ConstructorError(
-                None, None, f"the key {twice!r} stands twice in one mapping", node.start_mark
-            )
+        seen = set()
+        for key, _ in node.value:
+            if not isinstance(key, yaml.ScalarNode) or key.tag == _MERGE:
+                continue
+            if key.value in seen:
+                problem = f"the key {key.value!r} stands twice in one mapping"
+                raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
+            seen.add(key.value)
         return super().construct_mapping(node, deep)
 
 

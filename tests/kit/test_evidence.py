@@ -26,28 +26,25 @@ DROPPED = {"dropped_write": {"on": "venmo.send_money", "first": 1}}
 def session(
     *faults: dict[str, Any], watch: Callable[[Any], bool] | None = None, **options: Any
 ) -> Session:
-    made: list[Fault] = [parse(f) for f in faults]
-    start = parse_time(build.person("maya")["start"])
+    parsed: list[Fault] = [parse(f) for f in faults]
+    world = build.shared("maya", ("clock", "venmo", "zelle")).share()
+    control = Control(parse_time(build.person("maya")["start"]))
     opens = watch or (lambda call: call.name == "venmo.send_money")
-    return Session(
-        ["venmo", "zelle", "clock"],
-        build.shared("maya", ("clock", "venmo", "zelle")).share(),
-        Control(start),
-        faults=made,
-        watches=[Watch("pay", opens, **options)],
-    )
+    watches = [Watch("pay", opens, **options)]
+    services = ["venmo", "zelle", "clock"]
+    return Session(services, world, control, faults=parsed, watches=watches)
 
 
 def play(s: Session, *calls: tuple[str, dict[str, Any]]) -> list[Attempt]:
     """Make calls in order; `$id` in an argument stands for the last transaction told."""
 
     async def run() -> None:
-        told = ""
+        last_id = ""
         for name, args in calls:
-            reply = await s.call(
-                *name.split("."), {k: told if v == "$id" else v for k, v in args.items()}
-            )
-            told = reply.data.get("transaction_id", told) if isinstance(reply.data, dict) else told
+            filled = {k: last_id if v == "$id" else v for k, v in args.items()}
+            reply = await s.call(*name.split("."), filled)
+            if isinstance(reply.data, dict):
+                last_id = reply.data.get("transaction_id", last_id)
 
     anyio.run(run)
     assert s.bugs == []
@@ -90,9 +87,8 @@ def test_page_two_looks_the_same_either_way() -> None:
     async def run() -> list[Attempt]:
         first = await s.call("venmo", "list_transactions", {"limit": 5})
         await s.call("venmo", "send_money", PAY)
-        await s.call(
-            "venmo", "list_transactions", {"limit": 5, "cursor": first.data["next_cursor"]}
-        )
+        second = {"limit": 5, "cursor": first.data["next_cursor"]}
+        await s.call("venmo", "list_transactions", second)
         await s.call("venmo", "list_transactions", {"limit": 5})
         return [e for e in s.trace() if isinstance(e, Attempt)]
 
@@ -103,41 +99,37 @@ def test_page_two_looks_the_same_either_way() -> None:
 
 def test_a_page_that_shows_the_same_rows_either_way_is_no_evidence() -> None:
     s = session(DROPPED)
-    attempts = play(
-        s,
-        PAID,
-        ("venmo.get_debit_card_transactions", {"limit": 5}),
-        ("venmo.list_requests", {"limit": 5}),
-    )
+    cards = ("venmo.get_debit_card_transactions", {"limit": 5})
+    attempts = play(s, PAID, cards, ("venmo.list_requests", {"limit": 5}))
     assert [a.evidence for a in attempts] == [[], [], []]
 
 
 def test_a_stale_reader_is_no_evidence() -> None:
     stale = {"stale_read": {"on": ["venmo.get_*", "venmo.list_*"], "age": 3600}}
-    _, got, listed, balance = play(
+    _, record, listed, balance = play(
         session(DROPPED, stale),
         PAID,
         ("venmo.get_transaction", {"transaction_id": "$id"}),
         ("venmo.list_transactions", {}),
         ("venmo.get_balance", {}),
     )
-    assert got.is_error and not got.evidence
+    assert record.is_error and not record.evidence
     assert not listed.evidence and not balance.evidence
 
 
 def test_an_outage_is_no_evidence_and_a_tried_reading_is_noted() -> None:
     down = {"outage": {"on": "venmo.get_transaction"}}
     s = session(DROPPED, down, exposed_by=lambda service, tool, args: tool == "get_transaction")
-    _, got = play(s, PAID, ("venmo.get_transaction", {"transaction_id": "$id"}))
-    assert got.is_error and got.evidence == [] and got.tried == ["pay#1"]
+    _, record = play(s, PAID, ("venmo.get_transaction", {"transaction_id": "$id"}))
+    assert record.is_error and record.evidence == [] and record.tried == ["pay#1"]
 
 
 def test_the_counterpart_counts_where_both_draw_on_one_bank_account() -> None:
     s = session(DROPPED)
 
     async def run() -> list[Attempt]:
-        found = await s.call("venmo", "list_funding_sources", {})
-        source = next(f for f in found.data["sources"] if f["last4"] == "4421")
+        reply = await s.call("venmo", "list_funding_sources", {})
+        source = next(f for f in reply.data["sources"] if f["last4"] == "4421")
         await s.call("venmo", "send_money", PAY | {"funding_source_id": source["source_id"]})
         await s.call("zelle", "list_transfers", {})
         await s.call("zelle", "list_enrolled_banks", {})
@@ -169,42 +161,29 @@ def test_a_write_that_the_service_refuses_opens_nothing() -> None:
 
 
 def test_a_denied_write_opens_an_obligation_for_it_could_have_gone_through() -> None:
-    denied, read = play(
-        session({"timeout": {"on": "venmo.send_money"}}),
-        PAID,
-        ("venmo.list_transactions", {"limit": 3}),
-    )
+    s = session({"timeout": {"on": "venmo.send_money"}})
+    denied, read = play(s, PAID, ("venmo.list_transactions", {"limit": 3}))
     assert denied.is_error and denied.opened == ["pay#1"] and read.evidence == ["pay#1"]
 
 
 def test_a_stored_lie_has_an_other_world_without_it() -> None:
-    doubled = {
-        "wrong_value": {
-            "name": "doubled",
-            "on": "venmo.send_money",
-            "row": {
-                "table": "venmo_transactions",
-                "where": {"id": "${reply.transaction_id}"},
-                "edit": [{"scale": {"amount": 2}}],
-            },
-        }
+    row = {
+        "table": "venmo_transactions",
+        "where": {"id": "${reply.transaction_id}"},
+        "edit": [{"scale": {"amount": 2}}],
     }
+    doubled = {"wrong_value": {"name": "doubled", "on": "venmo.send_money", "row": row}}
     s = session(doubled, watch=lambda call: True, fault="doubled")
-    _, balance, got = play(
-        s, PAID, ("venmo.list_requests", {}), ("venmo.get_transaction", {"transaction_id": "$id"})
-    )
-    assert balance.evidence == [] and got.evidence == ["pay#1"] and got.seen["amount"] == 55.0
+    read = ("venmo.get_transaction", {"transaction_id": "$id"})
+    _, requests, record = play(s, PAID, ("venmo.list_requests", {}), read)
+    assert requests.evidence == [] and record.evidence == ["pay#1"]
+    assert record.seen["amount"] == 55.0
 
 
 @pytest.mark.parametrize("first", ["the lie", "the true reading"])
 def test_a_lie_in_replies_alone_is_settled_by_a_true_reading_before_or_after(first: str) -> None:
-    lie = {
-        "wrong_value": {
-            "name": "lie",
-            "on": "venmo.get_balance",
-            "reply": [{"add": {"balance": 100}}],
-        }
-    }
+    more = [{"add": {"balance": 100}}]
+    lie = {"wrong_value": {"name": "lie", "on": "venmo.get_balance", "reply": more}}
     s = session(
         lie,
         watch=lambda call: True,
@@ -213,38 +192,22 @@ def test_a_lie_in_replies_alone_is_settled_by_a_true_reading_before_or_after(fir
     )
     asked = ("venmo.get_balance", {})
     true = ("venmo.get_account_summary", {})
-    one, two, again = play(
-        s, *((asked, true) if first == "the lie" else (true, asked)), ("venmo.list_friends", {})
-    )
-    lying, settling = (one, two) if first == "the lie" else (two, two)
-    assert lying.opened == ["pay#1"] and settling.evidence == ["pay#1"] and again.evidence == []
+    calls = [asked, true] if first == "the lie" else [true, asked]
+    one, two, again = play(s, *calls, ("venmo.list_friends", {}))
+    lying = one if first == "the lie" else two
+    assert lying.opened == ["pay#1"] and two.evidence == ["pay#1"] and again.evidence == []
 
 
-def _record(s: Session) -> Record:
+def _record_of(s: Session) -> Record:
     return Record(s.trace(), s.world, {})
 
 
 def _checks() -> tuple[Any, Any]:
-    held = parse_check(
-        {
-            "evidence": {
-                "name": "pay",
-                "of": {"write": {"tool": "venmo.send_money", "where": {"amount": 27.5}}},
-            }
-        },
-        "test",
-    )
-    barred = parse_check(
-        {
-            "forbidden": {
-                "name": "blind",
-                "call": "zelle.send_transfer",
-                "until": {"evidence": "pay"},
-            }
-        },
-        "test",
-    )
-    return held, barred
+    write = {"tool": "venmo.send_money", "where": {"amount": 27.5}}
+    held = {"evidence": {"name": "pay", "of": {"write": write}}}
+    call = "zelle.send_transfer"
+    barred = {"forbidden": {"name": "blind", "call": call, "until": {"evidence": "pay"}}}
+    return parse_check(held, "test"), parse_check(barred, "test")
 
 
 @pytest.mark.parametrize(("together", "allowed"), [(True, False), (False, True)])
@@ -257,17 +220,13 @@ def test_a_batch_of_verify_and_pay_is_blind_and_verify_then_pay_is_not(
     async def run() -> None:
         await s.call("venmo", "send_money", PAY, step=1)
         await s.call("venmo", "list_transactions", {"limit": 3}, step=2)
-        await s.call(
-            "zelle",
-            "send_transfer",
-            {"contact_id": ana, "amount": 27.5, "note": "day pass"},
-            step=2 if together else 3,
-        )
+        transfer = {"contact_id": ana, "amount": 27.5, "note": "day pass"}
+        await s.call("zelle", "send_transfer", transfer, step=2 if together else 3)
 
     anyio.run(run)
     held, barred = _checks()
-    assert held.judge(_record(s)).value is True
-    assert barred.judge(_record(s)).value is allowed
+    assert held.judge(_record_of(s)).value is True
+    assert barred.judge(_record_of(s)).value is allowed
 
 
 def test_calls_that_came_in_before_the_reply_was_out_are_blind_even_without_steps() -> None:
@@ -281,7 +240,7 @@ def test_calls_that_came_in_before_the_reply_was_out_are_blind_even_without_step
         await s.call("zelle", "send_transfer", {"contact_id": ana, "amount": 27.5}, arrived=arrived)
 
     anyio.run(run)
-    assert _checks()[1].judge(_record(s)).value is False
+    assert _checks()[1].judge(_record_of(s)).value is False
 
 
 def test_other_worlds_see_later_writes_and_the_passing_of_time() -> None:

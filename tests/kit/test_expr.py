@@ -71,10 +71,8 @@ def test_expressions_compute(text: Any, value: Any) -> None:
 
 def test_fields_that_are_words_of_python_can_be_named() -> None:
     scope = {"mail": {"from": "ana", "in": True, "is_read": False}}
-    assert (
-        render("${mail.from}", scope) == "ana"
-        and render("${mail.is_read or 'x' in mail.from}", scope) is False
-    )
+    assert render("${mail.from}", scope) == "ana"
+    assert render("${mail.is_read or 'x' in mail.from}", scope) is False
     assert render('${first([mail], from="Ana", in=true).from}', scope) == "ana"
     assert render('${mail.from == "ana" if mail.in else 1}', scope) is True
 
@@ -100,11 +98,8 @@ def test_anything_else_is_refused(text: str, message: str) -> None:
 
 
 def test_the_names_an_expression_needs_are_known_without_data() -> None:
-    assert names({"x": ["${a.b + first(items).n}", "plain"], "y": "${now}"}) == {
-        "a",
-        "items",
-        "now",
-    }
+    used = names({"x": ["${a.b + first(items).n}", "plain"], "y": "${now}"})
+    assert used == {"a", "items", "now"}
 
 
 @pytest.mark.parametrize(
@@ -191,14 +186,11 @@ def test_operations_edit_in_place(operations: list[Any], path: str, value: Any) 
 
 def test_an_edit_that_finds_no_place_touches_nothing() -> None:
     data = copy.deepcopy(DATA)
-    assert (
-        apply(
-            [{"scale": {"missing": 2}}, {"drop": ["nowhere.at.all"]}, {"filter": {"t": {"n": 1}}}],
-            data,
-        )
-        == 0
-        and data == DATA
-    )
+    missing = {"scale": {"missing": 2}}
+    nowhere = {"drop": ["nowhere.at.all"]}
+    no_list = {"filter": {"t": {"n": 1}}}
+    assert apply([missing, nowhere, no_list], data) == 0
+    assert data == DATA
 
 
 @pytest.mark.parametrize(

@@ -39,9 +39,8 @@ def filled() -> World:
     world.insert("account", {"id": "me", "name": "Maya"})
     for place in range(3):
         world.stamp(T0 + 10 * place, WORLD)
-        world.insert(
-            "item", {"id": f"i{place}", "n": place, "note": f"note {place}", "tags": ["a"]}
-        )
+        item = {"id": f"i{place}", "n": place, "note": f"note {place}", "tags": ["a"]}
+        world.insert("item", item)
     world.stamp(T0 + 30, AGENT)
     world.update("item", "i0", n=7)
     world.commit()
@@ -49,9 +48,9 @@ def filled() -> World:
 
 
 def row(world: World, table: str, key: str) -> dict[str, Any]:
-    found = world.get(table, key)
-    assert found is not None
-    return found
+    stored = world.get(table, key)
+    assert stored is not None
+    return stored
 
 
 def test_the_log_holds_every_change_with_moment_and_cause() -> None:
@@ -64,14 +63,8 @@ def test_the_log_holds_every_change_with_moment_and_cause() -> None:
     assert change["old"] is not None and change["old"]["n"] == 0
     assert change["new"] is not None and change["new"]["n"] == 7
     assert (removal["at"], removal["cause"], removal["new"]) == (iso(T0 + 40), CLOCK, None)
-    assert removal["old"] == {
-        "id": "i1",
-        "n": 1,
-        "note": "note 1",
-        "price": None,
-        "done": None,
-        "tags": ["a"],
-    }
+    unset = {"price": None, "done": None}
+    assert removal["old"] == {"id": "i1", "n": 1, "note": "note 1", "tags": ["a"], **unset}
     assert world.last_change() == removal["seq"] and world.log(removal["seq"]) == []
 
 
@@ -99,9 +92,9 @@ def test_undo_then_redo_restores_rows_causes_and_moments() -> None:
     assert [e["key"] for e in taken] == ["i0"] and row(world, "item", "i0")["n"] == 0
     world.redo(taken)
     assert world.digest() == rows
-    assert {k: world.log()[-1][k] for k in ("at", "cause", "old", "new")} == {
-        k: log[-1][k] for k in ("at", "cause", "old", "new")
-    }
+    again = world.log()[-1]
+    for field in ("at", "cause", "old", "new"):
+        assert again[field] == log[-1][field]
 
 
 def test_a_slim_log_undoes_and_redoes_what_was_added() -> None:
@@ -109,9 +102,8 @@ def test_a_slim_log_undoes_and_redoes_what_was_added() -> None:
     rows = world.digest()
     size = len(world.log())
     world.slim()
-    assert (
-        all(e["new"] is None for e in world.log() if e["old"] is None) and len(world.log()) == size
-    )
+    assert all(e["new"] is None for e in world.log() if e["old"] is None)
+    assert len(world.log()) == size
     taken = world.undo(lambda e: True)
     assert not any(world.digest().values())
     world.redo(taken)
@@ -148,14 +140,14 @@ def test_undoing_everything_since_a_moment_is_the_world_as_of_then(
     perform(world, first, T0)
     then = world.digest()
     perform(world, second, T0 + 100)
-    now = world.digest()
+    present = world.digest()
     assert world.as_of(T0 + 99, ["item"]).digest() == then
-    assert world.digest() == now
+    assert world.digest() == present
     copy = world.scratch()
     taken = copy.undo(lambda e: True, after=iso(T0 + 100))
     assert copy.digest() == then
     copy.redo(taken)
-    assert copy.digest() == now
+    assert copy.digest() == present
 
 
 def test_as_of_reaches_back_in_the_named_tables_only() -> None:
@@ -163,20 +155,18 @@ def test_as_of_reaches_back_in_the_named_tables_only() -> None:
     world.stamp(T0 + 35, WORLD)
     world.update("account", "me", name="Someone")
     world.commit()
-    assert [r["id"] for r in world.as_of(T0 + 10, ["item"]).rows("item", order="id")] == [
-        "i0",
-        "i1",
-    ]
-    assert row(world.as_of(T0 + 10, ["item"]), "item", "i0")["n"] == 0
+    past = world.as_of(T0 + 10, ["item"])
+    assert [r["id"] for r in past.rows("item", order="id")] == ["i0", "i1"]
+    assert row(past, "item", "i0")["n"] == 0
     assert world.as_of(T0 + 10, []).digest() == world.digest()
-    assert (
-        row(world.as_of(T0 + 10, ["account", "item"]), "account", "me")["name"] == "Someone"
-    )  # who is signed in stays
+    # Who is signed in stays.
+    past = world.as_of(T0 + 10, ["account", "item"])
+    assert row(past, "account", "me")["name"] == "Someone"
 
 
 def test_as_of_may_keep_what_the_agent_wrote() -> None:
-    kept = filled().as_of(T0, ["item"], keep_own=True)
-    assert [(r["id"], r["n"]) for r in kept.rows("item")] == [("i0", 7)]
+    past = filled().as_of(T0, ["item"], keep_own=True)
+    assert [(r["id"], r["n"]) for r in past.rows("item")] == [("i0", 7)]
 
 
 def test_episodes_on_one_world_do_not_see_each_others_writes() -> None:
@@ -259,24 +249,21 @@ def test_a_reader_that_writes_is_our_bug_and_changes_nothing() -> None:
         reply = anyio.run(session.call, "notes", tool, {})
         assert reply.error is not None and reply.error["code"] == "INTERNAL_ERROR"
         assert len(session.bugs) == place + 1 and f"notes.{tool}" in session.bugs[-1]
-    attempts = [e for e in session.trace() if isinstance(e, Attempt)]
-    assert ["RuntimeError" in str(a.bug) for a in attempts] == [
-        True,
-        False,
-    ] and "ZeroDivisionError" in str(attempts[1].bug)
+    peeked, crashed = [e for e in session.trace() if isinstance(e, Attempt)]
+    assert "RuntimeError" in str(peeked.bug)
+    assert "RuntimeError" not in str(crashed.bug) and "ZeroDivisionError" in str(crashed.bug)
     assert session.world.digest() == before
 
 
 def test_a_refusal_takes_its_writes_back_and_a_success_keeps_them() -> None:
     session = notes()
     before = session.world.digest()
-    assert (
-        anyio.run(session.call, "notes", "refuse", {}).is_error and session.world.digest() == before
-    )
-    made = anyio.run(session.call, "notes", "add", {"n": 5})
-    assert row(session.world, "item", made.data["id"])["n"] == 5 and not session.bugs
+    assert anyio.run(session.call, "notes", "refuse", {}).is_error
+    assert session.world.digest() == before
+    added = anyio.run(session.call, "notes", "add", {"n": 5}).data["id"]
+    assert row(session.world, "item", added)["n"] == 5 and not session.bugs
     last = session.trace()[-1]
-    assert isinstance(last, Attempt) and [e["key"] for e in last.effects] == [made.data["id"]]
+    assert isinstance(last, Attempt) and [e["key"] for e in last.effects] == [added]
     assert last.effects[0]["cause"] == AGENT and last.effects[0]["at"] == last.at == iso(T0 + 102)
 
 
@@ -337,12 +324,12 @@ def test_draws_depend_on_their_key_alone() -> None:
     plain = Control(T0, seed=5)
     other = Control(T0, seed=5)
     wanted = [plain.draw("fault", n) for n in range(5)]
-    found = []
+    drawn = []
     for n in range(5):
         other.draw("another fault", n)
         other.new_id("x")
-        found.append(other.draw("fault", n))
-    assert found == wanted and len(set(wanted)) == 5 and all(0 <= d < 1 for d in wanted)
+        drawn.append(other.draw("fault", n))
+    assert drawn == wanted and len(set(wanted)) == 5 and all(0 <= d < 1 for d in wanted)
     assert Control(T0, seed=6).draw("fault", 0) != wanted[0]
     assert plain.draw({"b": 1, "a": 2}) == plain.draw({"a": 2, "b": 1})
 
@@ -398,10 +385,9 @@ def test_two_processes_on_one_file_follow_one_another(tmp_path: Path) -> None:
     assert [p.wait(60) for p in running] == [0, 0]
     control = Control(0, path=path)
     lines = [line.split() for line in control.trace()]
-    assert [int(at) for _, at, _ in lines] == list(range(T0 + 1, T0 + 81)), (
-        "one call's clock and number are its own"
-    )
-    assert [made for _, _, made in lines] == [make_id("x", 3, n) for n in range(1, 81)]
+    moments = [int(at) for _, at, _ in lines]
+    assert moments == list(range(T0 + 1, T0 + 81)), "one call's clock and number are its own"
+    assert [spent for _, _, spent in lines] == [make_id("x", 3, n) for n in range(1, 81)]
     assert {who for who, _, _ in lines} == {"one", "two"} and control.seed == 3
 
 
@@ -411,6 +397,3 @@ def test_state_keeps_scalars_and_json() -> None:
     control.put_json("fault:b", {"x": [1, None]})
     assert control.get("fault:a") == 1.5 and control.get_json("fault:b") == {"x": [1, None]}
     assert control.get("none", "d") == "d" and control.keys("fault:") == ["fault:a", "fault:b"]
-
-
-# -- values --------------------------------------------------------------------------------------

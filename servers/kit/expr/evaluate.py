@@ -22,18 +22,35 @@ from servers.kit.values import iso, parse_time
 _HOLE = re.compile(r"\$\{(.+?)\}(?!\})", re.DOTALL)
 
 _BINARY: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod,
-}  # fmt: skip
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+}
 _COMPARE: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
-    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge,
-    ast.In: lambda a, b: b is not None and a in b, ast.NotIn: lambda a, b: b is None or a not in b,
-    ast.Is: operator.is_, ast.IsNot: operator.is_not,
-}  # fmt: skip
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.In: lambda a, b: b is not None and a in b,
+    ast.NotIn: lambda a, b: b is None or a not in b,
+    ast.Is: operator.is_,
+    ast.IsNot: operator.is_not,
+}
 _NODES = (
-    ast.Expression, ast.Constant, ast.Name, ast.Attribute, ast.Subscript, ast.Slice, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare,
-    ast.IfExp, ast.Call, ast.keyword, ast.List, ast.Tuple, ast.Load, ast.And, ast.Or, ast.Not, ast.USub, *_BINARY, *_COMPARE,
+    ast.Expression, ast.Constant, ast.Name, ast.Attribute, ast.Subscript, ast.Slice, ast.Load,
+    ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.And, ast.Or, ast.Not, ast.USub, ast.Compare,
+    ast.IfExp, ast.Call, ast.keyword, ast.List, ast.Tuple, *_BINARY, *_COMPARE,
 )  # fmt: skip
+
+
+_CONSTANTS = {"true": True, "false": False, "null": None}
+_FAILURES = (TypeError, ValueError, ZeroDivisionError, AttributeError, IndexError, KeyError)
+"""What computing an expression over data that does not fit may raise."""
 
 
 class ExpressionError(InputError):
@@ -41,11 +58,12 @@ class ExpressionError(InputError):
 
 
 def _where(items: Any, **wanted: Any) -> list[Any]:
-    return [
-        i
-        for i in items or []
-        if all(_same(i.get(k.removesuffix("_")), v) for k, v in wanted.items())
-    ]
+    return [i for i in items or [] if _meets(i, wanted)]
+
+
+def _meets(item: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+    # A field that is a word of Python is written with an underscore after it; see `_quoted`.
+    return all(_same(item.get(name.removesuffix("_")), value) for name, value in wanted.items())
 
 
 def _same(value: Any, wanted: Any) -> bool:
@@ -59,12 +77,22 @@ def _having(items: Any, field: str, text: str) -> list[Any]:
 
 
 def _first(items: Any, **wanted: Any) -> Any:
-    return next(iter(_where(items, **wanted) if wanted else items or []), None)
+    matching = _where(items, **wanted) if wanted else items or []
+    return next(iter(matching), None)
 
 
 def _last(items: Any, **wanted: Any) -> Any:
-    found = _where(items, **wanted) if wanted else list(items or [])
-    return found[-1] if found else None
+    matching = _where(items, **wanted) if wanted else list(items or [])
+    return matching[-1] if matching else None
+
+
+def _sort(items: Any, field: str, reverse: bool = False) -> list[Any]:
+    return sorted(items or [], key=lambda i: (i.get(field) is None, i.get(field)), reverse=reverse)
+
+
+def _days_between(a: str, b: str) -> int:
+    start, end = (parse_time(moment[:10] + "T00:00:00Z") for moment in (a, b))
+    return (end - start) // 86_400
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
@@ -85,15 +113,11 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "lower": lambda x: str(x).lower(),
     "upper": lambda x: str(x).upper(),
     "join": lambda items, by=", ": by.join(str(i) for i in items or []),
-    "sort": lambda items, field, reverse=False: sorted(
-        items or [], key=lambda i: (i.get(field) is None, i.get(field)), reverse=reverse
-    ),
+    "sort": _sort,
     "default": lambda value, other: other if value is None else value,
     "shift": lambda moment, seconds: iso(parse_time(moment) + int(seconds)),
     "seconds_between": lambda a, b: parse_time(b) - parse_time(a),
-    "days_between": lambda a, b: (
-        (parse_time(b[:10] + "T00:00:00Z") - parse_time(a[:10] + "T00:00:00Z")) // 86_400
-    ),
+    "days_between": _days_between,
     "money": lambda amount: f"{amount:,.2f}",
     "date": lambda moment: moment[:10],
 }
@@ -103,16 +127,15 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 """
 
 
-_KEYWORD = re.compile(
-    rf"\.({'|'.join(keyword.kwlist)})\b|\b({'|'.join(keyword.kwlist)})(?=\s*=[^=])"
-)
+_WORDS = "|".join(keyword.kwlist)
+_KEYWORD = re.compile(rf"\.({_WORDS})\b|\b({_WORDS})(?=\s*=[^=])")
 """A field that Python keeps for itself, such as `mail.from`, or a condition on one, such as
 `first(mails, from="…")`.
 """
 
 
-def _quoted(found: re.Match[str]) -> str:
-    return f"['{found[1]}']" if found[1] else f"{found[2]}_"
+def _quoted(word: re.Match[str]) -> str:
+    return f"['{word[1]}']" if word[1] else f"{word[2]}_"
 
 
 @functools.cache
@@ -122,20 +145,23 @@ def _parse(source: str) -> ast.expr:
     except SyntaxError as wrong:
         raise ExpressionError(f"expression {source!r}: {wrong.msg}") from None
     for node in ast.walk(tree):
-        if not isinstance(node, _NODES):
-            raise ExpressionError(
-                f"expression {source!r}: {type(node).__name__} is not part of the language"
-            )
-        if isinstance(node, ast.Attribute) and node.attr.startswith("_"):
-            raise ExpressionError(f"expression {source!r}: names do not start with an underscore")
-        if isinstance(node, ast.Call) and not (
-            isinstance(node.func, ast.Name) and node.func.id in FUNCTIONS
-        ):
-            called = ast.unparse(node.func)
-            raise ExpressionError(
-                f"expression {source!r}: unknown function {called!r}{did_you_mean(called, FUNCTIONS)}"
-            )
+        problem = _problem(node)
+        if problem:
+            raise ExpressionError(f"expression {source!r}: {problem}")
     return tree.body
+
+
+def _problem(node: ast.AST) -> str | None:
+    """Return why a node is not part of the language, or None."""
+    if not isinstance(node, _NODES):
+        return f"{type(node).__name__} is not part of the language"
+    if isinstance(node, ast.Attribute) and node.attr.startswith("_"):
+        return "names do not start with an underscore"
+    if isinstance(node, ast.Call):
+        called = ast.unparse(node.func)
+        if not isinstance(node.func, ast.Name) or called not in FUNCTIONS:
+            return f"unknown function {called!r}{did_you_mean(called, FUNCTIONS)}"
+    return None
 
 
 def names(value: Any) -> set[str]:
@@ -144,14 +170,13 @@ def names(value: Any) -> set[str]:
     Raises `ExpressionError` for what cannot be read.
     """
     if isinstance(value, str):
-        found: set[str] = set()
+        used: set[str] = set()
         for hole in _HOLE.findall(value):
-            tree = _parse(hole)
-            called = {id(n.func) for n in ast.walk(tree) if isinstance(n, ast.Call)}
-            found |= {
-                n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and id(n) not in called
-            }
-        return found
+            nodes = list(ast.walk(_parse(hole)))
+            functions = [node.func for node in nodes if isinstance(node, ast.Call)]
+            read = [node for node in nodes if isinstance(node, ast.Name)]
+            used |= {name.id for name in read if name not in functions}
+        return used
     if isinstance(value, Mapping):
         return set().union(*(names(v) for v in value.values()), *(names(k) for k in value))
     if isinstance(value, list | tuple):
@@ -164,15 +189,17 @@ def fields(value: Any) -> set[tuple[str, str]]:
     e.g. `("args", "amount")`.
     """
     if isinstance(value, str):
-        return {
-            (node.value.id, node.attr)
-            for hole in _HOLE.findall(value)
-            for node in ast.walk(_parse(hole))
-            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
-        }
+        asked: set[tuple[str, str]] = set()
+        for hole in _HOLE.findall(value):
+            for node in ast.walk(_parse(hole)):
+                if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                    asked.add((node.value.id, node.attr))
+        return asked
     if isinstance(value, Mapping):
         return set().union(*(fields(v) for v in value.values()))
-    return set().union(*(fields(v) for v in value)) if isinstance(value, list | tuple) else set()
+    if isinstance(value, list | tuple):
+        return set().union(*(fields(v) for v in value))
+    return set()
 
 
 def render(value: Any, scope: Mapping[str, Any]) -> Any:
@@ -205,14 +232,7 @@ def evaluate(source: str, scope: Mapping[str, Any]) -> Any:
         return _value(_parse(source), scope)
     except ExpressionError:
         raise
-    except (
-        TypeError,
-        ValueError,
-        ZeroDivisionError,
-        AttributeError,
-        IndexError,
-        KeyError,
-    ) as wrong:
+    except _FAILURES as wrong:
         raise ExpressionError(f"expression {source!r}: {wrong}") from None
 
 
@@ -223,11 +243,10 @@ def _value(node: ast.expr, scope: Mapping[str, Any]) -> Any:
         case ast.Name():
             if node.id in scope:
                 return scope[node.id]
-            if node.id in ("true", "false", "null"):
-                return {"true": True, "false": False, "null": None}[node.id]
-            raise ExpressionError(
-                f"expression: unknown name {node.id!r}{did_you_mean(node.id, scope)}"
-            )
+            if node.id in _CONSTANTS:
+                return _CONSTANTS[node.id]
+            near = did_you_mean(node.id, scope)
+            raise ExpressionError(f"expression: unknown name {node.id!r}{near}")
         case ast.Attribute():
             owner = _value(node.value, scope)
             return owner.get(node.attr) if isinstance(owner, Mapping) else None
@@ -239,22 +258,12 @@ def _value(node: ast.expr, scope: Mapping[str, Any]) -> Any:
             inner = _value(node.operand, scope)
             return (not inner) if isinstance(node.op, ast.Not) else -inner
         case ast.BoolOp():
-            result: Any = None
-            for part in node.values:
-                result = _value(part, scope)
-                if bool(result) == isinstance(node.op, ast.Or):
-                    return result
-            return result
+            return _bool_op(node, scope)
         case ast.Compare():
-            left = _value(node.left, scope)
-            for op, right_node in zip(node.ops, node.comparators, strict=True):
-                right = _value(right_node, scope)
-                if not _COMPARE[type(op)](left, right):
-                    return False
-                left = right
-            return True
+            return _comparison(node, scope)
         case ast.IfExp():
-            return _value(node.body if _value(node.test, scope) else node.orelse, scope)
+            branch = node.body if _value(node.test, scope) else node.orelse
+            return _value(branch, scope)
         case ast.List() | ast.Tuple():
             return [_value(e, scope) for e in node.elts]
         case ast.Call():
@@ -264,6 +273,26 @@ def _value(node: ast.expr, scope: Mapping[str, Any]) -> Any:
     raise ExpressionError(f"expression: {type(node).__name__} is not part of the language")
 
 
+def _bool_op(node: ast.BoolOp, scope: Mapping[str, Any]) -> Any:
+    decisive = isinstance(node.op, ast.Or)
+    result: Any = None
+    for part in node.values:
+        result = _value(part, scope)
+        if bool(result) == decisive:
+            return result
+    return result
+
+
+def _comparison(node: ast.Compare, scope: Mapping[str, Any]) -> bool:
+    left = _value(node.left, scope)
+    for op, comparator in zip(node.ops, node.comparators, strict=True):
+        right = _value(comparator, scope)
+        if not _COMPARE[type(op)](left, right):
+            return False
+        left = right
+    return True
+
+
 def _item(owner: Any, index: ast.expr, scope: Mapping[str, Any]) -> Any:
     if isinstance(index, ast.Slice):
         low, high = (None if e is None else _value(e, scope) for e in (index.lower, index.upper))
@@ -271,4 +300,6 @@ def _item(owner: Any, index: ast.expr, scope: Mapping[str, Any]) -> Any:
     key = _value(index, scope)
     if isinstance(owner, Mapping):
         return owner.get(key)
-    return owner[key] if owner is not None and -len(owner) <= key < len(owner) else None
+    if owner is None or not -len(owner) <= key < len(owner):
+        return None
+    return owner[key]

@@ -20,7 +20,16 @@ Scope = Mapping[str, Any]
 
 
 def _existing(data: Any, path: str) -> list[tuple[Any, Any]]:
-    return [(c, k) for c, k in paths.places(data, path) if not isinstance(c, dict) or k in c]
+    """Return the places of a path that exist: in a dict the last key of a path may be new."""
+    return [(c, k) for c, k in paths.places(data, path) if _exists(c, k)]
+
+
+def _exists(container: Any, key: Any) -> bool:
+    return not isinstance(container, dict) or key in container
+
+
+def _lists(data: Any, path: str) -> list[list[Any]]:
+    return [value for value in paths.values(data, path) if isinstance(value, list)]
 
 
 def _each(
@@ -33,17 +42,17 @@ def _each(
 ) -> int:
     done = 0
     for path, operand in spec.items():
-        for container, key in list(paths.places(data, path)) if new else _existing(data, path):
-            now = container.get(key) if isinstance(container, dict) else container[key]
-            container[key] = change(
-                now, render(operand, {**scope, "value": now, "item": container, "whole": data})
-            )
+        targets = list(paths.places(data, path)) if new else _existing(data, path)
+        for container, key in targets:
+            value = container.get(key) if isinstance(container, dict) else container[key]
+            local = {**scope, "value": value, "item": container, "whole": data}
+            container[key] = change(value, render(operand, local))
             done += 1
     return done
 
 
 def _set(data: Any, spec: Any, scope: Scope) -> int:
-    return _each(data, spec, scope, lambda now, wanted: copy.deepcopy(wanted), new=True)
+    return _each(data, spec, scope, lambda value, wanted: copy.deepcopy(wanted), new=True)
 
 
 def _drop(data: Any, spec: Any, scope: Scope) -> int:
@@ -88,16 +97,16 @@ _RETYPE: dict[str, Callable[[Any], Any]] = {
 
 
 def _retype(data: Any, spec: Any, scope: Scope) -> int:
-    return _each(data, spec, scope, lambda now, kind: _RETYPE[kind](now))
+    return _each(data, spec, scope, lambda value, kind: _RETYPE[kind](value))
 
 
 def _number(change: Callable[[Any, Any], Any]) -> Callable[[Any, Any, Scope], int]:
     def run(data: Any, spec: Any, scope: Scope) -> int:
-        def edit(now: Any, operand: Any) -> Any:
-            if not isinstance(now, int | float) or isinstance(now, bool):
-                return now
-            changed = change(now, operand)
-            return round(changed) if isinstance(now, int) else round(changed, 4)
+        def edit(value: Any, operand: Any) -> Any:
+            if not isinstance(value, int | float) or isinstance(value, bool):
+                return value
+            changed = change(value, operand)
+            return round(changed) if isinstance(value, int) else round(changed, 4)
 
         return _each(data, spec, scope, edit)
 
@@ -105,34 +114,33 @@ def _number(change: Callable[[Any, Any], Any]) -> Callable[[Any, Any, Scope], in
 
 
 def _negate(data: Any, spec: Any, scope: Scope) -> int:
-    return _each(
-        data,
-        dict.fromkeys(_paths(spec)),
-        scope,
-        lambda now, _: (not now) if isinstance(now, bool) else -now,
-    )
+    def edit(value: Any, operand: None) -> Any:
+        return (not value) if isinstance(value, bool) else -value
+
+    return _each(data, dict.fromkeys(_paths(spec)), scope, edit)
 
 
 def _swap(data: Any, spec: Any, scope: Scope) -> int:
-    left, right = (list(_existing(data, path)) for path in spec)
+    left, right = (_existing(data, path) for path in spec)
     for (a, i), (b, j) in zip(left, right, strict=False):
         a[i], b[j] = b[j], a[i]
     return min(len(left), len(right))
 
 
 def _truncate(data: Any, spec: Any, scope: Scope) -> int:
-    return _each(
-        data, spec, scope, lambda now, count: now[:count] if isinstance(now, list | str) else now
-    )
+    def edit(value: Any, count: int) -> Any:
+        return value[:count] if isinstance(value, list | str) else value
+
+    return _each(data, spec, scope, edit)
 
 
 def _substitute(data: Any, spec: Any, scope: Scope) -> int:
-    def edit(now: Any, pairs: Mapping[str, Any]) -> Any:
-        if not isinstance(now, str):
-            return pairs.get(now, now)
+    def edit(value: Any, pairs: Mapping[str, Any]) -> Any:
+        if not isinstance(value, str):
+            return pairs.get(value, value)
         for old, new in pairs.items():
-            now = now.replace(old, str(new))
-        return now
+            value = value.replace(old, str(new))
+        return value
 
     return _each(data, spec, scope, edit)
 
@@ -140,11 +148,10 @@ def _substitute(data: Any, spec: Any, scope: Scope) -> int:
 def _filter(data: Any, spec: Any, scope: Scope, *, keep: bool = True) -> int:
     done = 0
     for path, predicate in spec.items():
-        for found in paths.values(data, path):
-            if isinstance(found, list):
-                kept = [i for i in found if matches(predicate, i, scope) is keep]
-                done += len(found) - len(kept)
-                found[:] = kept
+        for items in _lists(data, path):
+            remaining = [i for i in items if matches(predicate, i, scope) is keep]
+            done += len(items) - len(remaining)
+            items[:] = remaining
     return done
 
 
@@ -154,107 +161,100 @@ def _remove(data: Any, spec: Any, scope: Scope) -> int:
 
 def _insert(data: Any, spec: Any, scope: Scope) -> int:
     done = 0
-    for path, item in spec.items():
-        for found in paths.values(data, path):
-            if isinstance(found, list):
-                base = (
-                    copy.deepcopy(found[0])
-                    if found and isinstance(found[0], dict) and item.get("like_first")
-                    else {}
-                )
-                made = render(item.get("value", {}), {**scope, "whole": data})
-                found.insert(
-                    item.get("at", 0), {**base, **made} if isinstance(made, dict) else made
-                )
-                done += 1
+    for path, insertion in spec.items():
+        for items in _lists(data, path):
+            value = render(insertion.get("value", {}), {**scope, "whole": data})
+            like_first = insertion.get("like_first") and items and isinstance(items[0], dict)
+            if isinstance(value, dict):
+                value = {**copy.deepcopy(items[0]), **value} if like_first else {**value}
+            items.insert(insertion.get("at", 0), value)
+            done += 1
     return done
 
 
 def _duplicate(data: Any, spec: Any, scope: Scope) -> int:
     done = 0
     for path, predicate in spec.items():
-        for found in paths.values(data, path):
-            if isinstance(found, list):
-                twins = [
-                    (i, copy.deepcopy(x))
-                    for i, x in enumerate(found)
-                    if matches(predicate or {}, x, scope)
-                ]
-                for index, twin in reversed(twins):
-                    found.insert(index + 1, twin)
-                done += len(twins)
+        for items in _lists(data, path):
+            indexes = [i for i, x in enumerate(items) if matches(predicate or {}, x, scope)]
+            for index in reversed(indexes):
+                items.insert(index + 1, copy.deepcopy(items[index]))
+            done += len(indexes)
     return done
 
 
 def _copy(data: Any, spec: Any, scope: Scope) -> int:
     taken = {to: copy.deepcopy(paths.get(data, source)) for source, to in spec.items()}
-    return sum(
-        _each(data, {to: None}, scope, lambda now, _, value=value: value, new=True)
-        for to, value in taken.items()
-    )
+    done = 0
+    for to, value in taken.items():
+        done += _each(data, {to: None}, scope, lambda old, operand, new=value: new, new=True)
+    return done
 
 
 def _reorder(data: Any, spec: Any, scope: Scope) -> int:
-    def edit(now: Any, by: str) -> Any:
-        if not isinstance(now, list):
-            return now
+    def edit(value: Any, by: str) -> Any:
+        if not isinstance(value, list):
+            return value
         if by == "reverse":
-            return now[::-1]
+            return value[::-1]
         if by == "rotate":
-            return now[1:] + now[:1]
-        return sorted(now, key=lambda i: (paths.get(i, by) is None, paths.get(i, by)))
+            return value[1:] + value[:1]
+        return sorted(value, key=lambda i: (paths.get(i, by) is None, paths.get(i, by)))
 
     return _each(data, spec, scope, edit)
 
 
 def _invert(data: Any, spec: Any, scope: Scope) -> int:
-    def edit(now: Any, pairs: Mapping[Any, Any]) -> Any:
+    def edit(value: Any, pairs: Mapping[Any, Any]) -> Any:
         both = {**{v: k for k, v in pairs.items()}, **pairs}
-        return both.get(now, now)
+        return both.get(value, value)
 
     return _each(data, spec, scope, edit)
 
 
 def _slice(data: Any, spec: Any, scope: Scope) -> int:
-    return _each(
-        data,
-        spec,
-        scope,
-        lambda now, ends: now[slice(*ends)] if isinstance(now, list | str) else now,
-    )
+    def edit(value: Any, ends: Sequence[int]) -> Any:
+        return value[slice(*ends)] if isinstance(value, list | str) else value
+
+    return _each(data, spec, scope, edit)
 
 
 _ZERO: dict[type, Any] = {int: 0, float: 0.0, str: "", list: [], dict: {}, bool: False}
 
 
 def _zero(data: Any, spec: Any, scope: Scope) -> int:
-    return _each(
-        data, dict.fromkeys(_paths(spec)), scope, lambda now, _: copy.copy(_ZERO.get(type(now)))
-    )
+    def edit(value: Any, operand: None) -> Any:
+        return copy.copy(_ZERO.get(type(value)))
+
+    return _each(data, dict.fromkeys(_paths(spec)), scope, edit)
 
 
 def _project(data: Any, spec: Any, scope: Scope) -> int:
-    def edit(now: Any, kept: Sequence[str]) -> Any:
-        if isinstance(now, list):
-            return [edit(i, kept) for i in now]
-        return {k: v for k, v in now.items() if k in kept} if isinstance(now, dict) else now
+    def edit(value: Any, fields: Sequence[str]) -> Any:
+        if isinstance(value, list):
+            return [edit(item, fields) for item in value]
+        if isinstance(value, dict):
+            return {k: v for k, v in value.items() if k in fields}
+        return value
 
     return _each(data, spec, scope, edit)
 
 
 def _fill(data: Any, spec: Any, scope: Scope) -> int:
-    def edit(now: Any, over: Mapping[str, Any]) -> Any:
-        if not isinstance(now, list) or not now:
-            return now
-        source = over.get("from", 0)
-        (low, high) = over.get("range", (0, len(now)))
-        kept = set(over.get("keep", ()))
-        return [
-            {**copy.deepcopy(now[source]), **{k: i[k] for k in kept if k in i}}
-            if low <= n < high and isinstance(i, dict)
-            else i
-            for n, i in enumerate(now)
-        ]
+    def edit(value: Any, over: Mapping[str, Any]) -> Any:
+        if not isinstance(value, list) or not value:
+            return value
+        first = over.get("from", 0)
+        low, high = over.get("range", (0, len(value)))
+        keep = over.get("keep", ())
+        items = []
+        for place, item in enumerate(value):
+            if low <= place < high and isinstance(item, dict):
+                own = {k: item[k] for k in keep if k in item}
+                items.append({**copy.deepcopy(value[first]), **own})
+            else:
+                items.append(item)
+        return items
 
     return _each(data, spec, scope, edit)
 
@@ -271,8 +271,8 @@ OPERATIONS: dict[str, tuple[Callable[[Any, Any, Scope], int], str]] = {
     "rename": (_rename, _BY_PATH),
     "nest": (_nest, _BY_PATH),
     "retype": (_retype, _BY_PATH),
-    "scale": (_number(lambda now, by: now * by), _BY_PATH),
-    "add": (_number(lambda now, by: now + by), _BY_PATH),
+    "scale": (_number(lambda value, by: value * by), _BY_PATH),
+    "add": (_number(lambda value, by: value + by), _BY_PATH),
     "negate": (_negate, "paths"),
     "swap": (_swap, "paths"),
     "truncate": (_truncate, _BY_PATH),
@@ -297,23 +297,21 @@ spec.
 
 def apply(operations: Sequence[Mapping[str, Any]], data: Any, scope: Scope | None = None) -> int:
     """Edit `data` in place and return how many places were touched (0: nothing there to edit)."""
-    return sum(
-        OPERATIONS[name][0](data, spec, scope or {})
-        for item in operations
-        for name, spec in item.items()
-    )
+    touched = 0
+    for item in operations:
+        for name, spec in item.items():
+            touched += OPERATIONS[name][0](data, spec, scope or {})
+    return touched
 
 
 def heads(operations: Sequence[Mapping[str, Any]]) -> set[str]:
-    """Return the first names of the paths that operations edit, which in a stored row are columns."""
-    found: set[str] = set()
+    """Return the first names of the paths that operations edit: in a stored row, its columns."""
+    firsts: set[str | int] = set()
     for item in operations:
         for name, spec in item.items():
             targets = [*spec, *spec.values()] if name == "copy" else _paths(spec)
-            found |= {
-                first for first in (paths.parse(p)[0] for p in targets) if isinstance(first, str)
-            }
-    return found
+            firsts |= {paths.parse(path)[0] for path in targets}
+    return {first for first in firsts if isinstance(first, str)}
 
 
 def check_operations(operations: Any, where: str = "operations") -> set[str]:
@@ -324,26 +322,32 @@ def check_operations(operations: Any, where: str = "operations") -> set[str]:
         raise InputError(f"{where}: wants a list of operations, got {operations!r}")
     used: set[str] = set()
     for item in operations:
-        if not isinstance(item, Mapping) or len(item) != 1:
-            raise InputError(
-                f"{where}: each operation is one key, e.g. `set: {{amount: 5}}`; got {item!r}"
-            )
-        ((name, spec),) = item.items()
-        if name not in OPERATIONS:
-            raise InputError(f"{where}: unknown operation {name!r}{did_you_mean(name, OPERATIONS)}")
-        wants_mapping = OPERATIONS[name][1] == _BY_PATH
-        if wants_mapping != isinstance(spec, Mapping):
-            raise InputError(f"{where}: {name} wants {OPERATIONS[name][1]}, got {spec!r}")
-        for path in _paths(spec) if not wants_mapping else spec:
-            paths.parse(path)
-        if name in ("filter", "remove", "duplicate"):
-            for predicate in spec.values():
-                used |= check_predicate(predicate or {}, where)
-        elif name == "retype" and not set(spec.values()) <= set(_RETYPE):
-            wrong = next(v for v in spec.values() if v not in _RETYPE)
-            raise InputError(
-                f"{where}: retype: unknown type {wrong!r}{did_you_mean(str(wrong), _RETYPE)}"
-            )
-        else:
-            used |= names(spec)
+        used |= _check_operation(item, where)
     return used - {"value", "item", "whole"}
+
+
+def _check_operation(item: Any, where: str) -> set[str]:
+    if not isinstance(item, Mapping) or len(item) != 1:
+        raise InputError(
+            f"{where}: each operation is one key, e.g. `set: {{amount: 5}}`; got {item!r}"
+        )
+    ((name, spec),) = item.items()
+    if name not in OPERATIONS:
+        raise InputError(f"{where}: unknown operation {name!r}{did_you_mean(name, OPERATIONS)}")
+    shape = OPERATIONS[name][1]
+    wants_mapping = shape == _BY_PATH
+    if wants_mapping != isinstance(spec, Mapping):
+        raise InputError(f"{where}: {name} wants {shape}, got {spec!r}")
+    for path in spec if wants_mapping else _paths(spec):
+        paths.parse(path)
+    if name in ("filter", "remove", "duplicate"):
+        used: set[str] = set()
+        for predicate in spec.values():
+            used |= check_predicate(predicate or {}, where)
+        return used
+    if name == "retype":
+        for kind in spec.values():
+            if kind not in _RETYPE:
+                near = did_you_mean(str(kind), _RETYPE)
+                raise InputError(f"{where}: retype: unknown type {kind!r}{near}")
+    return names(spec)

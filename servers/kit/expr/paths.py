@@ -25,18 +25,19 @@ def parse(path: str) -> tuple[str | int, ...]:
     parts: list[str | int] = []
     rest = path
     while rest:
-        found = _PART.match(rest)
-        if not found:
+        part = _PART.match(rest)
+        if not part:
             raise PathError(
                 f"path {path!r}: cannot read {rest!r}; write a.b[0].c, items[*].x or items[id=7].x"
             )
-        name, inner = found.groups()
-        parts.append(
-            name
-            if name is not None
-            else (int(inner) if inner.lstrip("-").isdigit() else f"[{inner}")
-        )
-        rest = rest[found.end() :]
+        name, inner = part.groups()
+        if name is not None:
+            parts.append(name)
+        elif inner.lstrip("-").isdigit():
+            parts.append(int(inner))
+        else:
+            parts.append(f"[{inner}")
+        rest = rest[part.end() :]
         if rest.startswith("."):
             rest = rest[1:]
             if not rest:
@@ -64,10 +65,10 @@ def values(data: Any, path: str) -> list[Any]:
 
 def get(data: Any, path: str, default: Any = None) -> Any:
     """Return the value at the path (a list of them where it holds `[*]`), or `default`."""
-    found = values(data, path)
+    matches = values(data, path)
     if "[*" in parse(path):
-        return found
-    return found[0] if found else default
+        return matches
+    return matches[0] if matches else default
 
 
 def _walk(data: Any, parts: tuple[str | int, ...]) -> Iterator[Any]:

@@ -33,9 +33,8 @@ def _contains(value: Any, wanted: Any) -> bool:
 def _ordered(test: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
     def compare(value: Any, wanted: Any) -> bool:
         numbers = isinstance(value, int | float) and isinstance(wanted, int | float)
-        return (numbers or (isinstance(value, str) and isinstance(wanted, str))) and test(
-            value, wanted
-        )
+        texts = isinstance(value, str) and isinstance(wanted, str)
+        return (numbers or texts) and test(value, wanted)
 
     return compare
 
@@ -67,6 +66,9 @@ Besides them `exists`, `not`, `any`, `all` and `none` (over list items).
 """
 
 _NESTED = {"exists", "not", "any", "all", "none"}
+_KNOWN = _NESTED | OPERATORS.keys()
+_NEGATIVE = {"ne", "not_in", "not_contains", "not", "none"}
+"""Operators that hold where there is no value."""
 _GROUPS = {"any_of", "all_of", "none_of"}
 
 
@@ -78,16 +80,19 @@ def matches(
     Raises `InputError` for an unknown operator.
     """
     for path, wanted in predicate.items():
+        # The common case, without a walk.
         quick = _quick(wanted) if isinstance(data, dict) and path in data else None
-        if quick is not None:  # the common case, without a walk
+        if quick is not None:
             if not quick(data[path]):
                 return False
         elif path in _GROUPS:
             hits = [matches(p, data, scope) for p in wanted]
             if not {"any_of": any(hits), "all_of": all(hits), "none_of": not any(hits)}[path]:
                 return False
-        elif not _holds(wanted, paths.values(data, path), "[*" in paths.parse(path), scope or {}):
-            return False
+        else:
+            many = "[*" in paths.parse(path)
+            if not _holds(wanted, paths.values(data, path), many, scope or {}):
+                return False
     return True
 
 
@@ -96,32 +101,26 @@ def _quick(wanted: Any) -> Callable[[Any], bool] | None:
     if isinstance(wanted, dict) and len(wanted) == 1:
         ((name, operand),) = wanted.items()
         test = OPERATORS.get(name)
-        return (
-            (lambda value: test(value, operand)) if test is not None and _plain(operand) else None
-        )
+        if test is None or not _plain(operand):
+            return None
+        return lambda value: test(value, operand)
     return (lambda value: _equal(value, wanted)) if _plain(wanted) else None
 
 
 def _plain(wanted: Any) -> bool:
-    return "${" not in wanted if isinstance(wanted, str) else isinstance(wanted, int | float)
+    if isinstance(wanted, str):
+        return "${" not in wanted
+    return isinstance(wanted, int | float)
 
 
-def _holds(wanted: Any, found: list[Any], many: bool, scope: Mapping[str, Any]) -> bool:
+def _holds(wanted: Any, values: list[Any], many: bool, scope: Mapping[str, Any]) -> bool:
     if isinstance(wanted, Mapping) and wanted.get("exists") is False:
-        return not found or all(f is None for f in found)
-    if not found:
-        return isinstance(wanted, Mapping) and set(wanted) <= {
-            "ne",
-            "not_in",
-            "not_contains",
-            "not",
-            "none",
-        }
-    return (
-        any(_condition(wanted, value, scope) for value in found)
-        if many
-        else _condition(wanted, found[0], scope)
-    )
+        return all(value is None for value in values)
+    if not values:
+        return isinstance(wanted, Mapping) and set(wanted) <= _NEGATIVE
+    if many:
+        return any(_condition(wanted, value, scope) for value in values)
+    return _condition(wanted, values[0], scope)
 
 
 def _condition(wanted: Any, value: Any, scope: Mapping[str, Any]) -> bool:
@@ -138,9 +137,8 @@ def _operator(name: str, value: Any, operand: Any, scope: Mapping[str, Any]) -> 
     if name == "not":
         return not _condition(operand, value, scope)
     if name in ("any", "all", "none"):
-        hits = (
-            [_condition(operand, item, scope) for item in value] if isinstance(value, list) else []
-        )
+        items = value if isinstance(value, list) else []
+        hits = [_condition(operand, item, scope) for item in items]
         return {"any": any(hits), "all": bool(hits) and all(hits), "none": not any(hits)}[name]
     return OPERATORS[name](value, render(operand, scope))
 
@@ -150,13 +148,11 @@ def is_operators(wanted: Mapping[str, Any]) -> bool:
 
     Mixing raises `InputError`.
     """
-    known = [k for k in wanted if k in OPERATORS or k in _NESTED]
-    if known and len(known) < len(wanted):
-        other = next(k for k in wanted if k not in known)
-        raise InputError(
-            f"condition: unknown operator {other!r}{did_you_mean(other, [*OPERATORS, *_NESTED])}"
-        )
-    return bool(known)
+    strays = [key for key in wanted if key not in _KNOWN]
+    if strays and len(strays) < len(wanted):
+        near = did_you_mean(strays[0], _KNOWN)
+        raise InputError(f"condition: unknown operator {strays[0]!r}{near}")
+    return len(strays) < len(wanted)
 
 
 def check_predicate(predicate: Mapping[str, Any], where: str = "condition") -> set[str]:
@@ -188,6 +184,7 @@ def _check(wanted: Any, where: str) -> set[str]:
         if name == "matches":
             try:
                 re.compile(operand)
-            except (re.error, TypeError) as wrong:  # a pattern that YAML read as a number
+            except (re.error, TypeError) as wrong:
+                # A `TypeError` comes of a pattern that YAML read as a number.
                 raise InputError(f"{where}: pattern {operand!r}: {wrong}") from None
     return used
