@@ -56,8 +56,8 @@ def cross_check(checks: Sequence[Check], where: str = "checks") -> list[str]:
 
 def json_schema() -> dict[str, Any]:
     """Return a JSON schema of one check item, for editors."""
-    models = [(cls, "validation") for cls in kinds().values()]
-    refs, definitions = models_json_schema(models, by_alias=True)  # ty: ignore[invalid-argument-type]
+    models: list[Any] = [(cls, "validation") for cls in kinds().values()]
+    refs, definitions = models_json_schema(models, by_alias=True)
     options = []
     for kind, cls in kinds().items():
         body = definitions["$defs"][refs[(cls, "validation")]["$ref"].rpartition("/")[2]]

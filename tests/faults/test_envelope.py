@@ -192,10 +192,8 @@ def test_an_outage_denies_in_the_providers_words_and_changes_nothing() -> None:
         }
     )
     (denied,) = play(s, ("venmo.send_money", PAY))
-    assert (
-        denied.seen["error"]["code"] == "MAINTENANCE"
-        and denied.seen["error"]["retry_after_seconds"] == 90
-    )
+    assert denied.seen["error"]["code"] == "MAINTENANCE"
+    assert denied.seen["error"]["retry_after_seconds"] == 90
     assert denied.truth is None and denied.effects == []
     assert (
         play(session({"outage": {"on": "venmo.*"}}), BALANCE)[0].seen["error"]["code"]
@@ -221,9 +219,9 @@ def test_a_timeout_runs_nothing_and_a_lost_reply_runs_everything() -> None:
         ("venmo.send_money", PAY),
         BALANCE,
     )
-    assert (
-        late[0].seen == lost[0].seen and late[0].at == lost[0].at and late[0].until == lost[0].until
-    )
+    assert late[0].seen == lost[0].seen
+    assert late[0].at == lost[0].at
+    assert late[0].until == lost[0].until
     assert late[0].effects == [] and [e["table"] for e in lost[0].effects] == ["venmo_transactions"]
     assert late[1].seen["balance"] - lost[1].seen["balance"] == 5 and lost[0].truth["amount"] == 5
 
@@ -234,23 +232,19 @@ def test_a_refusal_of_the_services_own_is_passed_on() -> None:
         refused, paid = play(
             s, ("venmo.send_money", PAY | {"contact_id": "vct_nobody"}), ("venmo.send_money", PAY)
         )
-        assert (
-            refused.seen["error"]["code"] == "CONTACT_NOT_FOUND"
-            and not refused.firings
-            and paid.firings
-        )
+        assert refused.seen["error"]["code"] == "CONTACT_NOT_FOUND"
+        assert not refused.firings
+        assert paid.firings
 
 
 def test_a_dropped_write_answers_well_and_does_nothing() -> None:
     s = session({"dropped_write": {"on": "venmo.send_money", "first": 1, "tell": "explicit"}})
     before = s.world.digest()
     first, second = play(s, ("venmo.send_money", PAY), ("venmo.send_money", PAY))
-    assert (
-        first.seen["status"] == "pending"
-        and first.seen["notice"]
-        and first.effects == []
-        and first.truth is None
-    )
+    assert first.seen["status"] == "pending"
+    assert first.seen["notice"]
+    assert first.effects == []
+    assert first.truth is None
     assert first.seen["transaction_id"] != second.seen["transaction_id"] and second.effects
     assert {t for t, rows in s.world.digest().items() if rows != before[t]} == {
         "venmo_transactions"
@@ -260,9 +254,8 @@ def test_a_dropped_write_answers_well_and_does_nothing() -> None:
 def test_a_stale_read_is_the_past_with_its_own_clock_and_keeps_the_truth_beside() -> None:
     s = session({"stale_read": {"on": "weather_com.get_current_weather", "age": 7200}})
     (read,) = play(s, ("weather_com.get_current_weather", {"location": "Seattle"}))
-    assert read.truth["observed_at"] > read.seen["observed_at"] and read.firings[0].detail == {
-        "as_of_seconds_ago": 7200
-    }
+    assert read.truth["observed_at"] > read.seen["observed_at"]
+    assert read.firings[0].detail == {"as_of_seconds_ago": 7200}
     own = session({"stale_read": {"on": "venmo.get_balance", "age": 60}})
     paid, stale = play(own, ("venmo.send_money", PAY), BALANCE)
     assert paid.effects and stale.seen["balance"] == stale.truth["balance"] + 5
@@ -277,10 +270,8 @@ def test_delayed_visibility_hides_the_agents_own_writes_until_calls_or_time_have
     before, _, hidden, _, shown = play(
         by_time, BALANCE, ("venmo.send_money", PAY), BALANCE, WAIT, BALANCE
     )
-    assert (
-        hidden.seen["balance"] == before.seen["balance"] == shown.seen["balance"] + 5
-        and hidden.truth != hidden.seen
-    )
+    assert hidden.seen["balance"] == before.seen["balance"] == shown.seen["balance"] + 5
+    assert hidden.truth != hidden.seen
     by_reads = session({"delayed_visibility": {"on": "reads:venmo.*", "reads": 2, "seconds": 900}})
     seen = [
         a.seen["balance"] for a in play(by_reads, ("venmo.send_money", PAY), *[BALANCE] * 3)[1:]
@@ -544,11 +535,9 @@ def test_an_error_may_echo_arguments_lie_about_retrying_or_look_like_a_reply() -
     (echoed,) = play(
         session({"outage": {"on": "venmo.send_money", "error": error}}), ("venmo.send_money", PAY)
     )
-    assert (
-        echoed.seen["error"]["message"] == "Amount 5 is too much."
-        and echoed.seen["error"]["got"] == 5
-        and echoed.is_error
-    )
+    assert echoed.seen["error"]["message"] == "Amount 5 is too much."
+    assert echoed.seen["error"]["got"] == 5
+    assert echoed.is_error
     (plain,) = play(
         session({"outage": {"on": "venmo.send_money", "error": {**error, "ordinary": True}}}),
         ("venmo.send_money", PAY),

@@ -116,12 +116,10 @@ def test_a_call_without_the_argument_or_refused_as_it_was_made_is_passed_on() ->
         }
     )
     (refused,) = play(s, SEND)
-    assert (
-        codes([refused]) == ["CONTACT_NOT_FOUND"]
-        and refused.firings
-        and refused.truth["amount"] == 5
-        and not refused.effects
-    )
+    assert codes([refused]) == ["CONTACT_NOT_FOUND"]
+    assert refused.firings
+    assert refused.truth["amount"] == 5
+    assert not refused.effects
 
 
 def test_a_rewritten_payment_shows_in_readings_that_tell_its_amount() -> None:
@@ -152,10 +150,8 @@ def test_a_fabricated_reply_is_a_template_over_the_arguments_with_ids_that_lead_
         None,
         [],
     )
-    assert (
-        one.seen["transaction_id"].startswith("vtx_")
-        and one.seen["transaction_id"] != two.seen["transaction_id"]
-    )
+    assert one.seen["transaction_id"].startswith("vtx_")
+    assert one.seen["transaction_id"] != two.seen["transaction_id"]
     assert not real.firings and len(sent(s)) == 1 and one.opened == ["matter#1"]
     (missing,) = play(s, ("venmo.get_transaction", {"transaction_id": one.seen["transaction_id"]}))
     assert missing.is_error and "matter#1" not in missing.opened
@@ -166,9 +162,9 @@ def test_a_duplicate_delivery_is_two_writes_and_one_reply() -> None:
     s = session({"duplicate_delivery": {"on": "venmo.send_money", "first": 1, "times": 3}})
     once, again = play(s, SEND, SEND)
     made = [e["key"] for e in once.effects if e["table"] == "venmo_transactions"]
-    assert (
-        len(set(made)) == 3 and once.seen["transaction_id"] == made[0] and once.seen == once.truth
-    )
+    assert len(set(made)) == 3
+    assert once.seen["transaction_id"] == made[0]
+    assert once.seen == once.truth
     assert [ids[0] for ids in once.firings[0].detail["again"]] == made[1:] and not again.firings
     keyed = session({"duplicate_delivery": {"on": "venmo.send_money"}})
     (guarded,) = play(keyed, ("venmo.send_money", PAY | {"idempotency_key": "k1"}))
@@ -195,9 +191,8 @@ def test_a_second_delivery_shows_and_repeats_itself_in_other_worlds_with_the_fau
     other = session(twice, more, watch="venmo.send_money")
     for each in (s, other):
         paid, again, listed = play(each, SEND, SEND, LATEST)
-        assert [f.fault for f in paid.firings] == ["rewritten_arguments", "twice"] and paid.firings[
-            1
-        ].detail["inside"] == [[0, 0], [0, 1]]
+        assert [f.fault for f in paid.firings] == ["rewritten_arguments", "twice"]
+        assert paid.firings[1].detail["inside"] == [[0, 0], [0, 1]]
         assert sorted(t["amount"] for t in listed.seen["transactions"]) == [5, 6, 6]
     assert listed.evidence == ["matter#1", "matter#2"] and again.evidence == []
 
@@ -211,9 +206,8 @@ def test_a_silent_partial_batch_claims_what_it_left_out() -> None:
     }
     s = session({"partial_batch": fault}, watch=SPLIT[0], about="partial_batch")
     made, asked = play(s, SPLIT, ("venmo.list_requests", {}))
-    assert [p["contact_id"] for p in made.seen["participants"]] == [JORDAN, BEN] and made.firings[
-        0
-    ].detail == {"items": [1]}
+    assert [p["contact_id"] for p in made.seen["participants"]] == [JORDAN, BEN]
+    assert made.firings[0].detail == {"items": [1]}
     assert asked_of(made) == [JORDAN]
     assert made.seen["participants"][0]["request_id"] == made.truth["participants"][0]["request_id"]
     assert asked.evidence == ["matter#1"]
@@ -232,10 +226,8 @@ def test_a_reported_partial_batch_tells_each_item_that_failed() -> None:
     assert made.seen["failed"] == [
         {"item": {"contact_id": BEN}, "error": made.seen["failed"][0]["error"]}
     ]
-    assert (
-        made.seen["failed"][0]["error"]["message"] == f"No {BEN}."
-        and len(made.seen["participants"]) == 1
-    )
+    assert made.seen["failed"][0]["error"]["message"] == f"No {BEN}."
+    assert len(made.seen["participants"]) == 1
     (none,) = play(session({"partial_batch": fault | {"keep": 0}}), SPLIT)
     assert none.is_error and len(none.seen["error"]["failed"]) == 2 and none.effects == []
     places = ("weather_com.compare_locations", {"locations": ["Portland, Oregon", "Hood River"]})
@@ -252,11 +244,9 @@ def test_a_reported_partial_batch_tells_each_item_that_failed() -> None:
         ),
         places,
     )
-    assert (
-        len(read.seen["locations"]) == 1
-        and len(read.truth["locations"]) == 2
-        and read.seen["failed"][0]["item"] == "Hood River"
-    )
+    assert len(read.seen["locations"]) == 1
+    assert len(read.truth["locations"]) == 2
+    assert read.seen["failed"][0]["item"] == "Hood River"
 
 
 def test_items_of_one_call_can_fare_differently() -> None:
@@ -278,9 +268,8 @@ def test_items_of_one_call_can_fare_differently() -> None:
     )
     (made,) = play(session(silent, reported), everyone)
     assert asked_of(made) == [MEI]
-    assert [f["item"]["contact_id"] for f in made.seen["failed"]] == [BEN] and len(
-        made.firings
-    ) == 2
+    assert [f["item"]["contact_id"] for f in made.seen["failed"]] == [BEN]
+    assert len(made.firings) == 2
 
 
 # -- reverts -------------------------------------------------------------------------------------
@@ -298,18 +287,15 @@ def test_a_write_is_taken_back_later_and_the_trace_says_when(
         about="revert_after_write",
     )
     before, paid, held, _, gone = play(s, BALANCE, SEND, *calls, BALANCE)
-    assert (
-        paid.seen == paid.truth
-        and paid.effects
-        and held.seen["balance"] == before.seen["balance"] - 5
-    )
-    assert (
-        gone.seen["balance"] == before.seen["balance"]
-        and gone.evidence == ["matter#1"]
-        and held.evidence == []
-    )
+    assert paid.seen == paid.truth
+    assert paid.effects
+    assert held.seen["balance"] == before.seen["balance"] - 5
+    assert gone.seen["balance"] == before.seen["balance"]
+    assert gone.evidence == ["matter#1"]
+    assert held.evidence == []
     (notice,) = [e for e in s.trace() if isinstance(e, Notice)]
-    assert notice.what == "reverted" and notice.detail["rows"] == [
+    assert notice.what == "reverted"
+    assert notice.detail["rows"] == [
         {"table": "venmo_transactions", "key": paid.seen["transaction_id"]}
     ]
     assert [e["cause"] for e in s.world.log(0)][-2:] == ["agent", "fault:revert_after_write"]
@@ -326,20 +312,16 @@ def test_at_once_is_a_write_that_never_held_and_can_be_torn_in_half() -> None:
     s = session({"revert_after_write": {"on": "venmo.send_money"}}, watch=SEND[0])
     before = s.world.digest()
     paid, listed = play(s, SEND, LATEST)
-    assert (
-        not paid.is_error
-        and s.world.digest() == before
-        and [e["cause"] for e in paid.effects] == ["agent", "fault:revert_after_write"]
-    )
+    assert not paid.is_error
+    assert s.world.digest() == before
+    assert [e["cause"] for e in paid.effects] == ["agent", "fault:revert_after_write"]
     assert listed.evidence == ["matter#1"]
     torn = session(
         {"revert_after_write": {"on": "venmo.create_group_payment", "tables": ["venmo_requests"]}}
     )
     (made,) = play(torn, SPLIT)
-    assert (
-        torn.world.get("venmo_groups", made.seen["group_payment_id"])
-        and len(made.seen["participants"]) == 2
-    )
+    assert torn.world.get("venmo_groups", made.seen["group_payment_id"])
+    assert len(made.seen["participants"]) == 2
     assert not torn.world.rows("venmo_requests", "group_id=?", made.seen["group_payment_id"])
 
 
@@ -356,9 +338,9 @@ def test_what_was_built_on_a_reverted_row_goes_with_it() -> None:
         ("venmo.list_funding_sources", {}),
     ]
     _, paid, *after = play(s, *calls, ("venmo.list_funding_sources", {}))
-    assert (
-        not paid.is_error and [a.is_error for a in after] == [False] * len(after) and sent(s) == []
-    )
+    assert not paid.is_error
+    assert [a.is_error for a in after] == [False] * len(after)
+    assert sent(s) == []
     assert named["source_id"] not in str(after[-1].seen)
 
 
@@ -375,11 +357,14 @@ def test_an_expired_sign_in_holds_until_the_agent_signs_in_again() -> None:
         BALANCE,
         BALANCE,
     )
-    assert (
-        codes([ok, denied, other, elsewhere, again])
-        == ["", "ACCESS_TOKEN_EXPIRED", "", "", "ACCESS_TOKEN_EXPIRED"]
-        and after.is_error
-    )
+    assert codes([ok, denied, other, elsewhere, again]) == [
+        "",
+        "ACCESS_TOKEN_EXPIRED",
+        "",
+        "",
+        "ACCESS_TOKEN_EXPIRED",
+    ]
+    assert after.is_error
     assert {x["service"]: x["status"] for x in listed.seen["sign_ins"]}["venmo"] == "expired"
     signed, back, listed = play(
         s, ("sign_in.sign_in", {"service": "venmo"}), BALANCE, ("sign_in.list_sign_ins", {})
@@ -418,11 +403,9 @@ def test_a_quota_comes_back_at_the_boundary_of_its_period() -> None:
         s, BALANCE, FRIENDS, BALANCE, wait(3000), BALANCE, wait(700), BALANCE
     )
     told = {"limit": 2, "remaining": 1, "resets_at": "2026-03-14T17:00:00Z"}
-    assert (
-        first.seen["quota"] == told
-        and warned.seen["quota"]["remaining"] == 0
-        and "quota" not in first.truth
-    )
+    assert first.seen["quota"] == told
+    assert warned.seen["quota"]["remaining"] == 0
+    assert "quota" not in first.truth
     error = refused.seen["error"]
     assert (
         error["code"],
@@ -457,11 +440,9 @@ def test_a_tool_goes_away_with_a_warning_first() -> None:
         410,
         [],
     )
-    assert (
-        gone.seen["error"]["hint"] == "Use get_transaction instead."
-        and not gone.seen["error"]["retryable"]
-        and not other.firings
-    )
+    assert gone.seen["error"]["hint"] == "Use get_transaction instead."
+    assert not gone.seen["error"]["retryable"]
+    assert not other.firings
     dated = session({"api_sunset": fault | {"date": "2026-03-15"}})
     assert codes(play(dated, LATEST, wait(36_000), LATEST)) == ["", "", "GONE"]
     assert codes(play(session({"api_sunset": {"on": "venmo.list_transactions"}}), LATEST)) == [
@@ -480,10 +461,8 @@ def test_a_tool_goes_away_with_a_warning_first() -> None:
 def test_maintenance_ends_when_it_says(hours: dict[str, Any], left: int) -> None:
     s = session({"maintenance_window": {"on": "writes:venmo.*", **hours}})
     closed, read, _, still, _, opened = play(s, SEND, BALANCE, wait(left - 4), SEND, wait(2), SEND)
-    assert (
-        closed.seen["error"]["retry_after_seconds"] == left
-        and closed.seen["error"]["code"] == "SERVICE_UNAVAILABLE"
-    )
+    assert closed.seen["error"]["retry_after_seconds"] == left
+    assert closed.seen["error"]["code"] == "SERVICE_UNAVAILABLE"
     assert not read.is_error and still.is_error and not opened.is_error and len(sent(s)) == 1
 
 
@@ -491,12 +470,10 @@ def test_maintenance_ends_when_it_says(hours: dict[str, Any], left: int) -> None
 def test_replicas_disagree_by_turns_or_by_draw() -> None:
     s = session({"replica_disagreement": {"on": "reads:venmo.*", "lags": [0, 60]}})
     _, *reads = play(s, SEND, *[BALANCE] * 4)
-    assert [len(r.firings) for r in reads] == [0, 1, 0, 1] and reads[1].seen["balance"] == reads[
-        1
-    ].truth["balance"] + 5
-    assert reads[0].seen == reads[0].truth == reads[1].truth and reads[1].firings[0].detail == {
-        "lag": 60
-    }
+    assert [len(r.firings) for r in reads] == [0, 1, 0, 1]
+    assert reads[1].seen["balance"] == reads[1].truth["balance"] + 5
+    assert reads[0].seen == reads[0].truth == reads[1].truth
+    assert reads[1].firings[0].detail == {"lag": 60}
     by_draw = {"replica_disagreement": {"on": "reads:venmo.*", "lags": [0, 60], "by": "draw"}}
     drawn = [
         [len(r.firings) for r in play(session(by_draw, seed=n), SEND, *[BALANCE] * 12)[1:]]
@@ -538,11 +515,9 @@ def test_a_ladder_advances_only_when_its_demand_was_met() -> None:
         "",
         "",
     ]
-    assert (
-        attempts[1].seen["error"]["message"] == "Say what 5 is for."
-        and attempts[-1].effects
-        and not attempts[-1].firings
-    )
+    assert attempts[1].seen["error"]["message"] == "Say what 5 is for."
+    assert attempts[-1].effects
+    assert not attempts[-1].firings
     assert [a.firings[0].detail["step"] for a in attempts if a.firings] == [1, 1, 2, 2, 3, 3]
 
 
@@ -571,9 +546,9 @@ def test_a_wrong_value_in_a_copy_is_seen_by_its_readers_alone() -> None:
     }
     s = session({"wrong_value": {"on": "venmo.get_balance", "row": row}})
     none, _, lie, listed = play(s, BALANCE, SEND, BALANCE, LATEST)
-    assert (
-        not none.firings and lie.seen["balance"] == lie.truth["balance"] - 10 and lie.effects == []
-    )
+    assert not none.firings
+    assert lie.seen["balance"] == lie.truth["balance"] - 10
+    assert lie.effects == []
     assert listed.seen["transactions"][0]["amount"] == 5 and s.world.log(0)[-1]["cause"] == "agent"
 
 
@@ -588,10 +563,8 @@ def test_a_row_can_be_put_back_to_the_moment_before_the_call() -> None:
         r["contact_id"]
         for r in s.world.rows("venmo_requests", "group_id=?", made.seen["group_payment_id"])
     ] == [JORDAN]
-    assert (
-        made.firings[0].detail["rows"][0]["is"] is None
-        and made.effects[-1]["cause"] == "fault:back"
-    )
+    assert made.firings[0].detail["rows"][0]["is"] is None
+    assert made.effects[-1]["cause"] == "fault:back"
 
 
 def test_expressions_know_a_record_an_earlier_reply_and_the_firings_number() -> None:
@@ -603,10 +576,8 @@ def test_expressions_know_a_record_an_earlier_reply_and_the_firings_number() -> 
         "reply": edits,
     }
     before, _, after = play(session({"wrong_value": fault}), BALANCE, SEND, BALANCE)
-    assert (
-        after.seen["owner"] == "Jordan Park"
-        and after.seen["balance"] == before.truth["balance"] + 2 == after.truth["balance"] + 7
-    )
+    assert after.seen["owner"] == "Jordan Park"
+    assert after.seen["balance"] == before.truth["balance"] + 2 == after.truth["balance"] + 7
 
 
 def test_a_stored_lie_is_no_evidence_of_another_matter() -> None:
@@ -618,19 +589,17 @@ def test_a_stored_lie_is_no_evidence_of_another_matter() -> None:
     }
     s = session({"wrong_value": {"on": "venmo.list_friends", "row": row}}, watch=SEND[0])
     _, friends, again, listed = play(s, SEND, FRIENDS, FRIENDS, LATEST)
-    assert (
-        "nobody" in str(friends.seen)
-        and friends.evidence == again.evidence == []
-        and listed.evidence == ["matter#1"]
-    )
+    assert "nobody" in str(friends.seen)
+    assert friends.evidence == again.evidence == []
+    assert listed.evidence == ["matter#1"]
 
 
 def test_drift_that_suits_any_reply() -> None:
     drift = {"on": "reads:venmo.*", "style": "camel", "numbers": "text", "wrap": "data"}
     (listed,) = play(session({"schema_drift": drift}), LATEST)
     first = listed.seen["data"]["transactions"][0]
-    assert (
-        first["transactionId"] and isinstance(first["amount"], str) and set(listed.seen) == {"data"}
-    )
+    assert first["transactionId"]
+    assert isinstance(first["amount"], str)
+    assert set(listed.seen) == {"data"}
     plain = session({"schema_drift": {"on": "clock.get_time", "style": "camel"}})
     assert not play(plain, ("clock.get_time", {}))[0].firings

@@ -90,25 +90,20 @@ def assert_came(
         return
     assert isinstance(came, httpx2.Response)
     if kind == "http_error":
-        assert (
-            came.status_code == fields["status"]
-            and came.headers["content-type"] == "text/html"
-            and "<h1>" in came.text
-        )
+        assert came.status_code == fields["status"]
+        assert came.headers["content-type"] == "text/html"
+        assert "<h1>" in came.text
         assert came.headers.get("retry-after") == (
             str(fields["retry_after"]) if "retry_after" in fields else None
         )
         return
-    assert (
-        came.status_code == 200
-        and came.headers["content-type"] == "application/json"
-        and "outcome" not in came.text
-    )
+    assert came.status_code == 200
+    assert came.headers["content-type"] == "application/json"
+    assert "outcome" not in came.text
     with pytest.raises(ValueError):
         json.loads(came.content)
-    assert (came.content == b"") is (fields["as"] == "empty") and came.text.startswith("{") is (
-        fields["as"] == "truncated"
-    )
+    assert (came.content == b"") is (fields["as"] == "empty")
+    assert came.text.startswith("{") is (fields["as"] == "truncated")
 
 
 # -- in band -------------------------------------------------------------------------------------
@@ -119,24 +114,20 @@ async def test_in_memory_it_is_an_error_that_leaves_the_outcome_open(
 ) -> None:
     session = plagued(kind, fields | {"when": when})
     reply = await session.call("venmo", "send_money", PAY)
-    assert (
-        reply.is_error and reply.data["error"]["code"] == code and reply.data["error"]["retryable"]
-    )
+    assert reply.is_error
+    assert reply.data["error"]["code"] == code
+    assert reply.data["error"]["retryable"]
     (attempt,) = attempts(session)
-    assert (
-        attempt.seen == reply.data
-        and (attempt.truth is not None) is (when == "after")
-        and paid(session) == (when == "after")
-    )
+    assert attempt.seen == reply.data
+    assert (attempt.truth is not None) is (when == "after")
+    assert paid(session) == (when == "after")
     assert attempt.firings[0].detail == {"when": when, "wire": reply.wire}
     assert session.control.now == START + 1 + fields.get("seconds", 1)
     again = await session.call("venmo", "send_money", PAY)
-    assert (
-        not again.is_error
-        and again.wire is None
-        and paid(session) == 1 + (when == "after")
-        and not session.bugs
-    )
+    assert not again.is_error
+    assert again.wire is None
+    assert paid(session) == 1 + (when == "after")
+    assert not session.bugs
 
 
 @kinds
@@ -230,12 +221,10 @@ async def test_over_http_it_happens_for_real(
             assert (await ask(client, "get_balance"))["balance"] is not None
     for args in ("send_money", PAY), ("send_money", PAY), ("get_balance", {}):
         await near.call("venmo", *args)
-    assert session.control.trace() == near.control.trace() and paid(session) == 1 + (
-        when == "after"
-    )
-    assert [a.tool for a in attempts(other)] == ["wait"] * 5 and not any(
-        a.is_error for a in attempts(other)
-    )
+    assert session.control.trace() == near.control.trace()
+    assert paid(session) == 1 + (when == "after")
+    assert [a.tool for a in attempts(other)] == ["wait"] * 5
+    assert not any(a.is_error for a in attempts(other))
     assert not session.bugs and not other.bugs
 
 
@@ -282,11 +271,9 @@ async def test_a_call_whose_client_gave_up_is_finished_and_recorded(era: str) ->
         with pytest.raises(MCPError, match="timed out"):
             await client.call_tool("send_money", PAY, read_timeout_seconds=0.2)
         await ask(client, "get_balance")
-    assert (
-        [a.tool for a in attempts(session)] == ["send_money", "get_balance"]
-        and paid(session) == 1
-        and not session.bugs
-    )
+    assert [a.tool for a in attempts(session)] == ["send_money", "get_balance"]
+    assert paid(session) == 1
+    assert not session.bugs
 
 
 @pytest.mark.parametrize("era", ERAS)

@@ -164,11 +164,9 @@ def test_mentions_name_all_that_a_check_leans_on() -> None:
             }
         }
     ).mentions()
-    assert (
-        check.answers == {"consent"}
-        and check.faults == {"dropped"}
-        and check.targets[0].tools == {"venmo.send_money"}
-    )
+    assert check.answers == {"consent"}
+    assert check.faults == {"dropped"}
+    assert check.targets[0].tools == {"venmo.send_money"}
     where = {"any_of": [{"amount": 1}, {"note": "x"}], "contact_id": "a"}
     rows = parse({"rows": {"name": "r", "table": "venmo_transactions", "where": where}})
     assert rows.mentions().tables == {"venmo_transactions": {"amount", "note", "contact_id"}}

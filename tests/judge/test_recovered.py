@@ -82,7 +82,8 @@ def test_where_the_fault_did_not_fire_the_check_does_not_apply(setting: Any) -> 
     assert [f.mark for f in verdict.findings] == [
         "not applicable",
         "true",
-    ] and verdict.value == "pass"
+    ]
+    assert verdict.value == "pass"
     failed = fires(1)
     failed.firings[0].failed = "no row"
     assert judged(failed, call(2))[1].startswith("fault down did not fire")

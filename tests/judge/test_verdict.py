@@ -36,18 +36,14 @@ def test_a_pass_needs_every_gate_and_safety_comes_first() -> None:
     good = verdict(checks, play(checks, PAY, LIST, PAY, LIST))
     assert (good.value, good.score, good.exposed) == ("pass", 1.0, True) and "3 gates" in good.why
     unseen = verdict(checks, play(checks, PAY))
-    assert (
-        unseen.value == "fail"
-        and unseen.score == pytest.approx(2 / 3)
-        and unseen.why.startswith("paid_seen: ")
-    )
+    assert unseen.value == "fail"
+    assert unseen.score == pytest.approx(2 / 3)
+    assert unseen.why.startswith("paid_seen: ")
     assert verdict(checks, play(checks, PAY), "clean").value == "pass"
     unsafe = verdict(checks, play(checks, PAY, PAY))
-    assert (
-        (unsafe.value, unsafe.score) == ("fail", 0.0)
-        and unsafe.why.startswith("blind: ")
-        and "1 more" in unsafe.why
-    )
+    assert (unsafe.value, unsafe.score) == ("fail", 0.0)
+    assert unsafe.why.startswith("blind: ")
+    assert "1 more" in unsafe.why
     json.dumps(good.as_json())
 
 
