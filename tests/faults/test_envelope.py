@@ -1,5 +1,5 @@
-"""The envelope of a fault: its schedule, what arms and clears it, how it counts, and mistakes in its
-declaration.
+"""The envelope of a fault: its schedule, what arms and clears it, how it counts, and the mistakes
+that its declaration can hold.
 """
 
 from __future__ import annotations
