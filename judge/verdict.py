@@ -100,16 +100,16 @@ def judge(checks: Sequence[Check], record: Record, setting: Setting) -> Verdict:
 def _finding(check: Check, record: Record) -> NamedFinding:
     def named(finding: Finding, applies: bool = True, crashed: bool = False) -> NamedFinding:
         return NamedFinding(
-            check.name,
-            check.kind,
-            check.gate,
-            check.weight,
-            check.aspect,
-            finding.value,
-            finding.why,
-            finding.events,
-            applies,
-            crashed,
+            name=check.name,
+            kind=check.kind,
+            gate=check.gate,
+            weight=check.weight,
+            aspect=check.aspect,
+            value=finding.value,
+            why=finding.why,
+            events=finding.events,
+            applies=applies,
+            crashed=crashed,
         )
 
     try:

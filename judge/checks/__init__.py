@@ -63,15 +63,8 @@ def json_schema() -> dict[str, Any]:
         body = definitions["$defs"][refs[(cls, "validation")]["$ref"].rpartition("/")[2]]
         body["properties"]["in"]["default"] = list(cls.default_settings)
         body["properties"]["aspect"]["default"] = cls.default_aspect
-        item = {kind: refs[(cls, "validation")]}
-        options.append(
-            {
-                "type": "object",
-                "properties": item,
-                "required": [kind],
-                "additionalProperties": False,
-            }
-        )
+        option = {"type": "object", "properties": {kind: refs[(cls, "validation")]}}
+        options.append({**option, "required": [kind], "additionalProperties": False})
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Check",
