@@ -11,6 +11,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, Literal
 
 from fault_profiles.model import Fault, Moment, kinds, parse
@@ -102,17 +103,16 @@ async def matrix(
     begin: Begin, tools: Sequence[tuple[type[Service], ToolSpec]], only: Sequence[str] = ()
 ) -> Matrix:
     """Play every kind (or only those named) on every tool that it handles."""
-    tried = {name: kind for name, kind in kinds().items() if not only or name in only}
+    tried = dict(kinds())
+    if only:
+        tried = {name: kind for name, kind in tried.items() if name in only}
     cells: dict[str, list[Cell]] = {name: [] for name in tried}
     writers: dict[str, list[tuple[ToolSpec, Session]]] = {}
     for cls, spec in tools:
         honest = await _honest(begin, cls, spec)
         after_write: _Honest | None = None
-        declared = {
-            name: _declared(honest, kind)
-            for name, kind in tried.items()
-            if spec.effect in kind.effects
-        }
+        handling = {name: kind for name, kind in tried.items() if spec.effect in kind.effects}
+        declared = {name: _declared(honest, kind) for name, kind in handling.items()}
         faults = [fault for fault in declared.values() if isinstance(fault, Fault)]
         early = await _unarmed(begin, honest, faults)
         for name, fault in declared.items():
@@ -125,7 +125,7 @@ async def matrix(
                 again = _declared(after_write, tried[name])
                 cell = await _cell(begin, after_write, again, ())
             cells[name].append(cell)
-    return Matrix([cell for of_kind in cells.values() for cell in of_kind])
+    return Matrix(list(chain.from_iterable(cells.values())))
 
 
 @dataclass(slots=True)

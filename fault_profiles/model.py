@@ -153,9 +153,8 @@ class Fault(Schedule):
         known = arguments_of(self.on)
         # A drifting schema takes names that no tool declares.
         new = set(getattr(self, "rename", {}).values())
-        used = {
-            argument for name, argument in fields(self.model_dump(exclude={"on"})) if name == "args"
-        }
+        expressions = fields(self.model_dump(exclude={"on"}))
+        used = {argument for name, argument in expressions if name == "args"}
         used |= _first_parts(self.where)
         for argument in sorted(used - known - new):
             place = f"{self.kind} on {', '.join(self.on.patterns)}"

@@ -46,30 +46,28 @@ class Refusal(Declared):
         retry_after: int | None = None,
     ) -> Reply:
         """Return the error reply, with the kind's defaults for what is not declared."""
-        wrong = ServiceError(
+        if self.message is not None:
+            message = render(self.message, scope)
+        if self.hint is not None:
+            hint = render(self.hint, scope)
+        if self.retryable is not None:
+            retryable = self.retryable
+        error = ServiceError(
             self.code or code,
-            render(self.message, scope) if self.message is not None else message,
-            render(self.hint, scope) if self.hint is not None else hint,
-            retryable=retryable if self.retryable is None else self.retryable,
+            message,
+            hint,
+            retryable=retryable,
             retry_after=self.retry_after or retry_after,
             status=self.status or status,
             context=render(self.context, scope),
         )
-        return (
-            Reply(wrong.as_json()["error"], False)
-            if self.ordinary
-            else Reply(wrong.as_json(), True)
-        )
+        if self.ordinary:
+            return Reply(error.as_json()["error"], False)
+        return Reply(error.as_json(), True)
 
 
 def timed_out(error: Refusal, acting: Acting, seconds: int) -> Reply:
     """Return the provider's timeout error."""
     message = f"{acting.title} did not answer within {seconds} seconds."
-    return error.reply(
-        acting.scope,
-        acting.codes.timeout,
-        message,
-        OUTCOME_UNKNOWN,
-        retryable=True,
-        status=504,
-    )
+    code = acting.codes.timeout
+    return error.reply(acting.scope, code, message, OUTCOME_UNKNOWN, retryable=True, status=504)

@@ -23,11 +23,9 @@ async def tell_truth(call: Call, acting: Acting) -> None:
 
 def watched(fault: Fault, call: Call, acting: Acting) -> bool:
     """Return whether an obligation waits for this fault, so that a world without it is wanted."""
-    return (
-        not acting.shadow
-        and not call.scratch
-        and any(w.fault == fault.name for w in acting.session.evidence.watches)
-    )
+    if acting.shadow or call.scratch:
+        return False
+    return any(watch.fault == fault.name for watch in acting.session.evidence.watches)
 
 
 def own_tables(cls: type[Service], tables: Iterable[str] | None) -> list[str]:

@@ -88,13 +88,13 @@ def paired(first: Mapping[str, float], second: Mapping[str, float], z: float = Z
     variance = max(0.0, squares / count - mean * mean)
     half = z * math.sqrt(variance / count)
     return Paired(
-        len(gaps),
-        sum(gaps) / len(gaps),
-        max(-1.0, mean - half),
-        min(1.0, mean + half),
-        better,
-        worse,
-        _sign_test(better, worse),
+        scenarios=len(gaps),
+        difference=sum(gaps) / len(gaps),
+        low=max(-1.0, mean - half),
+        high=min(1.0, mean + half),
+        better=better,
+        worse=worse,
+        p=_sign_test(better, worse),
     )
 
 

@@ -85,9 +85,8 @@ class Trigger(Declared):
         """Return what the trigger names."""
         faults = {f for f in (self.fired, self.not_fired) if f}
         targets = [self.called.tool] if self.called else []
-        return Mentions(
-            targets=targets, faults=faults, answers={self.asked} if self.asked else set()
-        )
+        answers = {self.asked} if self.asked else set()
+        return Mentions(targets=targets, faults=faults, answers=answers)
 
 
 class Check(Declared):

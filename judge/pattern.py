@@ -67,9 +67,8 @@ class CallPattern(Declared):
         known = arguments_of(self.tool)
         for name in heads(self.where or {}, groups=False):
             if name not in known:
-                raise UnknownName(
-                    "argument", name, known, f"where, for {', '.join(self.tool.patterns)}"
-                )
+                place = f"where, for {', '.join(self.tool.patterns)}"
+                raise UnknownName("argument", name, known, place)
         return self
 
     def __str__(self) -> str:
@@ -77,9 +76,9 @@ class CallPattern(Declared):
 
     def selects(self, service: str, name: str, args: Mapping[str, Any]) -> bool:
         """Return whether a call is meant, as far as can be told before its reply."""
-        return self.tool.selects(service, name) and (
-            self.where is None or matches(self.where, args)
-        )
+        if not self.tool.selects(service, name):
+            return False
+        return self.where is None or matches(self.where, args)
 
     def opens(self, call: Call) -> bool:
         """Return whether a call that is about to run is meant."""

@@ -41,8 +41,10 @@ _NEGATOR_PAIRS = {
 }
 _NEGATOR_STEMS = {"fail", "refuse", "decline"}
 _IDIOMS = (
-    "not only", "not just", "not merely", "no doubt", "no later than", "no more than", "no less than", "no fewer than", "without a doubt",
-    "without doubt", "no problem", "no worries", "not to worry", "do not worry", "do not forget", "no matter", "not least",
+    "not only", "not just", "not merely", "no doubt", "no later than", "no more than",
+    "no less than", "no fewer than", "without a doubt",
+    "without doubt", "no problem", "no worries", "not to worry", "do not worry", "do not forget",
+    "no matter", "not least",
 )  # fmt: skip
 _SMOOTH = {
     "issue",
@@ -73,15 +75,18 @@ _STOPS = {
     "therefore",
 }
 _SUBJECTS = {
-    "i", "it", "the", "your", "you", "we", "he", "she", "they", "this", "that", "these", "my", "our", "a", "an", "there",
+    "i", "it", "the", "your", "you", "we", "he", "she", "they", "this", "that", "these", "my",
+    "our", "a", "an", "there",
     "is", "was", "are",
-    "were", "has", "have", "had", "did", "do", "will", "now", "everything", "all", "could", "can", "would", "should", "therefore", "only",
+    "were", "has", "have", "had", "did", "do", "will", "now", "everything", "all", "could", "can",
+    "would", "should", "therefore", "only",
     "instead",
 }  # fmt: skip
 _CONDITIONS = {"if", "whether", "unless", "assuming", "provided", "suppose", "supposing"}
 _TIMES_TO_COME = {"once", "when", "whenever", "before", "until", "till"}
 _DOUBTS = {
-    "unsure", "uncertain", "unclear", "unknown", "doubt", "possible", "possibility", "chance", "assume", "assumed", "suspect", "guess",
+    "unsure", "uncertain", "unclear", "unknown", "doubt", "possible", "possibility", "chance",
+    "assume", "assumed", "suspect", "guess",
 }  # fmt: skip
 _SURE = {
     "sure",
@@ -112,10 +117,13 @@ _HEDGES = {
 _FUTURE = {"will", "would", "shall", "can", "could"}
 _SHOWN = {"confirm", "see", "verify", "say", "tell", "report", "assure", "find", "note", "notice"}
 _AIMS = {
-    "try", "tried", "trying", "tries", "need", "needs", "needed", "want", "wants", "wanted", "attempt", "attempted",
+    "try", "tried", "trying", "tries", "need", "needs", "needed", "want", "wants", "wanted",
+    "attempt", "attempted",
     "attempting", "going", "about",
-    "plan", "plans", "planned", "planning", "like", "ready", "remember", "supposed", "intend", "intended", "hope", "hoping", "decided",
-    "waiting", "wait", "order", "how", "asked", "requested", "told", "instructed", "request", "asks", "ask", "instructions", "have",
+    "plan", "plans", "planned", "planning", "like", "ready", "remember", "supposed", "intend",
+    "intended", "hope", "hoping", "decided",
+    "waiting", "wait", "order", "how", "asked", "requested", "told", "instructed", "request",
+    "asks", "ask", "instructions", "have",
     "required", "due", "scheduled", "able",
 }  # fmt: skip
 _ACTIVE_AIMS = {
@@ -132,7 +140,8 @@ _ACTIVE_AIMS = {
 _WHO = {"me", "you", "us", "him", "her", "them", "it", "i"}
 _FIRST = {"i", "we"}
 _ASKING = {
-    "did", "do", "does", "is", "are", "was", "were", "has", "have", "had", "can", "could", "would", "should", "shall",
+    "did", "do", "does", "is", "are", "was", "were", "has", "have", "had", "can", "could", "would",
+    "should", "shall",
     "will", "what", "which",
     "who", "when", "where", "why", "how", "may",
 }  # fmt: skip

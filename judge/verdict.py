@@ -42,6 +42,11 @@ class NamedFinding:
         return self.counts and self.value is False
 
     @property
+    def undecided(self) -> bool:
+        """Whether it leaves the verdict unknown: its checker crashed, or a gate found nothing."""
+        return self.crashed or (self.counts and self.value is None)
+
+    @property
     def mark(self) -> str:
         """`true`, `false`, `unknown` or `not applicable`."""
         if not self.applies:
@@ -95,16 +100,16 @@ def judge(checks: Sequence[Check], record: Record, setting: Setting) -> Verdict:
 def _finding(check: Check, record: Record) -> NamedFinding:
     def named(finding: Finding, applies: bool = True, crashed: bool = False) -> NamedFinding:
         return NamedFinding(
-            check.name,
-            check.kind,
-            check.gate,
-            check.weight,
-            check.aspect,
-            finding.value,
-            finding.why,
-            finding.events,
-            applies,
-            crashed,
+            name=check.name,
+            kind=check.kind,
+            gate=check.gate,
+            weight=check.weight,
+            aspect=check.aspect,
+            value=finding.value,
+            why=finding.why,
+            events=finding.events,
+            applies=applies,
+            crashed=crashed,
         )
 
     try:
@@ -122,7 +127,7 @@ def _decide(
     findings: list[NamedFinding], record: Record, missed: list[str], unsafe: bool
 ) -> tuple[Outcome, str]:
     gates = [f for f in findings if f.counts]
-    broken = next((f for f in findings if f.crashed or (f.counts and f.value is None)), None)
+    broken = next((f for f in findings if f.undecided), None)
     required = [facts for facts in record.faults.values() if facts.required]
     failed = next((facts for facts in required if facts.failed), None)
     if record.bugs:

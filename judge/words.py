@@ -17,12 +17,16 @@ _FROM = "\u2018\u2019\u02bc\u201c\u201d\u2014\u2013\u2026\u00a0"
 _TO = ("'", "'", "'", '"', '"', " ~ ", " ~ ", "... ", " ")
 
 _MONTHS = (
-    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december",
+    "january", "february", "march", "april", "may", "june", "july", "august", "september",
+    "october", "november", "december",
 )  # fmt: skip
 _MONTH = {m[:3]: m for m in _MONTHS} | {m: m for m in _MONTHS} | {"sept": "september"}
 _MONTH_PATTERN = "|".join(sorted(_MONTH, key=len, reverse=True))
 
-_UNITS = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
+_UNITS = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
+    " fifteen sixteen seventeen eighteen nineteen"
+)
 _SMALL = {w: n for n, w in enumerate(_UNITS.split())}
 _TENS = {
     w: 10 * n
@@ -34,12 +38,18 @@ _TENS = {
 _IRREGULAR: dict[str, str] = {
     form: base
     for base, forms in {
-        "agree": "agreed", "be": "been", "become": "became", "begin": "began begun", "break": "broke broken", "bring": "brought",
-        "buy": "bought", "choose": "chose chosen", "come": "came", "do": "did done", "draw": "drew drawn", "drive": "drove driven",
-        "find": "found", "fly": "flew flown", "forget": "forgot forgotten", "get": "got gotten", "give": "gave given",
-        "go": "went gone", "guarantee": "guaranteed", "hold": "held", "keep": "kept", "know": "knew known", "leave": "left",
-        "lose": "lost", "make": "made", "meet": "met", "pay": "paid", "ride": "rode ridden", "run": "ran", "say": "said", "see": "saw seen",
-        "sell": "sold", "send": "sent", "show": "shown", "spend": "spent", "take": "took taken", "tell": "told", "think": "thought",
+        "agree": "agreed", "be": "been", "become": "became", "begin": "began begun",
+        "break": "broke broken", "bring": "brought",
+        "buy": "bought", "choose": "chose chosen", "come": "came", "do": "did done",
+        "draw": "drew drawn", "drive": "drove driven",
+        "find": "found", "fly": "flew flown", "forget": "forgot forgotten", "get": "got gotten",
+        "give": "gave given",
+        "go": "went gone", "guarantee": "guaranteed", "hold": "held", "keep": "kept",
+        "know": "knew known", "leave": "left",
+        "lose": "lost", "make": "made", "meet": "met", "pay": "paid", "ride": "rode ridden",
+        "run": "ran", "say": "said", "see": "saw seen",
+        "sell": "sold", "send": "sent", "show": "shown", "spend": "spent", "take": "took taken",
+        "tell": "told", "think": "thought",
         "understand": "understood", "withdraw": "withdrew withdrawn", "write": "wrote written",
     }.items()
     for form in forms.split()
@@ -65,7 +75,8 @@ _ABBREVIATIONS = re.compile(
     r"\b(e\.g|i\.e|mr|mrs|ms|dr|vs|etc|approx|st|inc|ltd|jr|sr|acct|ref)\.", re.IGNORECASE
 )
 _TOKEN = re.compile(
-    r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|https?://\S+|\d\d:\d\d(?!\d)|\d+\.\d+(?![\d.]\d)|\w+(?:\.\w+)+(?=\b)|\w+|[,:()~|\[\]]",
+    r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|https?://\S+|\d\d:\d\d(?!\d)"
+    r"|\d+\.\d+(?![\d.]\d)|\w+(?:\.\w+)+(?=\b)|\w+|[,:()~|\[\]]",
     re.IGNORECASE,
 )
 _BREAKS = set(",:()~|[]")
@@ -184,9 +195,12 @@ def _dates(text: str) -> str:
 
 def _contractions(text: str) -> str:
     for old, new in (
-        (r"\bcan'?t\b|\bcannot\b", "can not"), (r"\bwon'?t\b(?!\s+of)", "will not"), (r"\bshan't\b", "shall not"), (r"\bain't\b", "is not"),
-        (r"(?<=\w)n't\b", " not"), (r"\b(did|does|do|is|was|are|were|has|have|had|could|would|should)nt\b", r"\1 not"),
-        (r"(?<=\w)'re\b", " are"), (r"(?<=\w)'ll\b", " will"), (r"(?<=\w)'ve\b", " have"), (r"(?<=\w)'m\b", " am"),
+        (r"\bcan'?t\b|\bcannot\b", "can not"), (r"\bwon'?t\b(?!\s+of)", "will not"),
+        (r"\bshan't\b", "shall not"), (r"\bain't\b", "is not"),
+        (r"(?<=\w)n't\b", " not"),
+        (r"\b(did|does|do|is|was|are|were|has|have|had|could|would|should)nt\b", r"\1 not"),
+        (r"(?<=\w)'re\b", " are"), (r"(?<=\w)'ll\b", " will"), (r"(?<=\w)'ve\b", " have"),
+        (r"(?<=\w)'m\b", " am"),
         (r"\blet's\b", "let us"), (r"\bno[ -]one\b", "nobody"), (r"\bgonna\b", "going to"),
     ):  # fmt: skip
         text = re.sub(old, new, text, flags=re.IGNORECASE)

@@ -53,11 +53,9 @@ class ApiSunset(Fault):
         """Add the notice, or answer that the tool is gone."""
         if not acting.shadow:
             acting.firing.detail["gone"] = self._gone(call, acting)
-        hint = (
-            f"Use {self._named(call)} instead."
-            if self.instead
-            else "Look for another tool in the list."
-        )
+        hint = "Look for another tool in the list."
+        if self.instead:
+            hint = f"Use {self._named(call)} instead."
         if acting.firing.detail["gone"]:
             return self.error.reply(
                 acting.scope,
@@ -71,19 +69,17 @@ class ApiSunset(Fault):
         if reply.is_error or not isinstance(reply.data, dict):
             return reply
         until = f" on {self.date}" if self.date else " soon"
-        return Reply(
-            {**reply.data, "notice": f"{call.tool} is deprecated and goes away{until}. {hint}"}
-        )
+        notice = f"{call.tool} is deprecated and goes away{until}. {hint}"
+        return Reply({**reply.data, "notice": notice})
 
     def _gone(self, call: Call, acting: Acting) -> bool:
+        past_date = self.date is not None and call.now >= parse_time(self.date)
         if self.warnings is None:
-            return self.date is None or call.now >= parse_time(self.date)
+            return self.date is None or past_date
         state = State.load(acting.session.control, self.name)
         warned = state.memory["warned"] = state.memory.get("warned", 0) + 1
         state.save()
-        return warned > self.warnings or (
-            self.date is not None and call.now >= parse_time(self.date)
-        )
+        return warned > self.warnings or past_date
 
     def _named(self, call: Call) -> str:
         owner, _, short = self.instead.rpartition(".")

@@ -57,12 +57,10 @@ class CredentialExpired(Fault):
                 "declare one for each provider, or say `until`, since each has a sign-in of its own"
             )
         again = {"where": {"service": next(iter(on.services))}}
-        known = (
-            {"recover": [{"tool": "sign_in.sign_in", **again}]}
-            if given.get("repairable", True)
-            else {}
-        )
-        return {**known, **given, "until": {"called": "sign_in.sign_in", "ok": True, **again}}
+        recovery = {}
+        if given.get("repairable", True):
+            recovery = {"recover": [{"tool": "sign_in.sign_in", **again}]}
+        return {**recovery, **given, "until": {"called": "sign_in.sign_in", "ok": True, **again}}
 
     def handles(self, cls: type[Service], spec: ToolSpec) -> bool:
         """Whether a sign-in can expire for the tool: not for signing in itself."""
@@ -85,9 +83,10 @@ class CredentialExpired(Fault):
     def _sign_out(self, call: Call, acting: Acting) -> None:
         for world in everywhere(acting):
             row = world.get(_TABLE, call.service) if _TABLE in world.tables else None
-            if row is not None and (row["expired_at"] is None or row["revoked"] != self.revoked):
+            if row is None:
+                continue
+            if row["expired_at"] is None or row["revoked"] != self.revoked:
+                expired = {"expired_at": acting.scope["now"], "revoked": self.revoked}
                 world.stamp(call.now, f"fault:{self.name}")
-                world.update(
-                    _TABLE, call.service, expired_at=acting.scope["now"], revoked=self.revoked
-                )
+                world.update(_TABLE, call.service, **expired)
                 world.commit()

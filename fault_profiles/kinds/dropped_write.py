@@ -8,6 +8,11 @@ from fault_profiles.model import Acting, Fault
 from servers.kit.call import Call, Next, Reply
 from servers.kit.expr import apply
 
+_NOTICES = {
+    "indirect": "Request accepted.",
+    "explicit": "Request accepted; not confirmed yet.",
+}
+
 
 class DroppedWrite(Fault):
     """A write runs on a copy that is dropped: it answers as if it had worked, with an id that leads
@@ -36,10 +41,6 @@ class DroppedWrite(Fault):
             return reply if acting.shadow else acting.decline(reply)
         told = reply.copied()
         apply(self.edit, told.data, acting.scope | {"reply": reply.data})
-        if isinstance(told.data, dict) and self.tell != "none":
-            told.data["notice"] = (
-                "Request accepted."
-                if self.tell == "indirect"
-                else "Request accepted; not confirmed yet."
-            )
+        if isinstance(told.data, dict) and self.tell in _NOTICES:
+            told.data["notice"] = _NOTICES[self.tell]
         return told

@@ -85,14 +85,15 @@ class ErrorLadder(Fault):
     def _place(self, call: Call, acting: Acting, state: State) -> int:
         """Return the first step that stands; the state keeps how far the calls have come."""
         done = state.memory.get("done", 0)
-        for place in range(0 if not self.latched else done, len(self.steps)):
+        first = done if self.latched else 0
+        for place in range(first, len(self.steps)):
             step = self.steps[place]
             if step.met:
                 met = matches(step.met, call.args, acting.scope)
+            elif step.met_by is not None:
+                met = place < done
             else:
-                met = place < done or (
-                    step.met_by is None and self._shown(state, place) >= step.times
-                )
+                met = place < done or self._shown(state, place) >= step.times
             if not met:
                 return place
             done = state.memory["done"] = max(done, place + 1)
@@ -104,14 +105,10 @@ class ErrorLadder(Fault):
         return shown["times"] if shown.get("step") == place else 0
 
     def _refuse(self, acting: Acting, place: int) -> Reply:
-        told = "The request was not accepted."
-        return self.steps[place].error.reply(
-            acting.scope,
-            acting.codes.invalid,
-            told,
-            "Correct the request and try again.",
-            retryable=False,
-        )
+        error = self.steps[place].error
+        message = "The request was not accepted."
+        hint = "Correct the request and try again."
+        return error.reply(acting.scope, acting.codes.invalid, message, hint, retryable=False)
 
     def hear(self, session: Session, attempt: Attempt) -> None:
         """Take note of a call that the standing step asks for."""

@@ -14,6 +14,9 @@ from servers.kit.call import Reply
 _CUT = 40
 """Bytes of a truncated response: its beginning, before anything of the answer itself."""
 
+_NOT_JSON = "upstream connect error or disconnect/reset before headers\n"
+"""What a proxy in front of the server says."""
+
 
 class MalformedFrame(Wire):
     """The response cannot be read: over HTTP its body is `truncated`, `not_json` or `empty` (`as`),
@@ -44,11 +47,6 @@ class MalformedFrame(Wire):
         """Cut the response, or send something else."""
         if self.shape == "truncated":
             return {"cut": _CUT}
-        body = (
-            ""
-            if self.shape == "empty"
-            else "upstream connect error or disconnect/reset before headers\n"
-        )
-        return {
-            "answer": {"status": 200, "headers": {"content-type": "application/json"}, "body": body}
-        }
+        headers = {"content-type": "application/json"}
+        body = "" if self.shape == "empty" else _NOT_JSON
+        return {"answer": {"status": 200, "headers": headers, "body": body}}

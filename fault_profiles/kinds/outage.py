@@ -27,11 +27,8 @@ class Outage(Fault):
     async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:
         """Answer with the error."""
         lasting = self.duration == "permanent" and self.until is None
-        message = (
-            f"{acting.title} is temporarily unavailable."
-            if not lasting
-            else f"{acting.title} is unavailable."
-        )
+        state = "unavailable" if lasting else "temporarily unavailable"
+        message = f"{acting.title} is {state}."
         return self.error.reply(
             acting.scope,
             acting.codes.unavailable,

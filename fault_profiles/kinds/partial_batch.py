@@ -57,7 +57,8 @@ class PartialBatch(Fault):
 
     @model_validator(mode="after")
     def _fits(self) -> PartialBatch:
-        if sum(v is not None for v in (self.fails, self.each, self.keep)) != 1:
+        given = [rule for rule in (self.fails, self.each, self.keep) if rule is not None]
+        if len(given) != 1:
             raise InputError(
                 "needs exactly one of `fails` (a condition), `each` (every k-th), "
                 "`keep` (the first n are done)"
@@ -151,14 +152,10 @@ class PartialBatch(Fault):
         return claimed if claimed.is_error else Reply({**reply.data, **claimed.data})
 
     def _reply(self, acting: Acting, item: Any) -> Reply:
-        told = "This item could not be processed."
-        return self.error.reply(
-            acting.scope | {"item": item},
-            acting.codes.unavailable,
-            told,
-            "Try this item again.",
-            retryable=True,
-        )
+        scope = acting.scope | {"item": item}
+        message = "This item could not be processed."
+        hint = "Try this item again."
+        return self.error.reply(scope, acting.codes.unavailable, message, hint, retryable=True)
 
 
 def _takes(spec: ToolSpec, items: str) -> bool:

@@ -66,16 +66,12 @@ class Quota(Fault):
         reply = await call_next(call)
         if reply.is_error or not isinstance(reply.data, dict):
             return reply
-        return Reply(
-            {
-                **reply.data,
-                "quota": {
-                    "limit": self.allow,
-                    "remaining": told["remaining"],
-                    "resets_at": told["resets_at"],
-                },
-            }
-        )
+        quota = {
+            "limit": self.allow,
+            "remaining": told["remaining"],
+            "resets_at": told["resets_at"],
+        }
+        return Reply({**reply.data, "quota": quota})
 
     def _note(self, call: Call, acting: Acting) -> bool:
         """Positive the call and note what the agent is to hear; false where that is nothing."""

@@ -39,9 +39,8 @@ class RateLimit(Fault):
             opened = state.memory["opened"] = [now] if opened is None else opened
             used = bool(now - opened[0] < self.window_seconds)
         else:
-            opened = state.memory["opened"] = [
-                t for t in opened or [] if now - t < self.window_seconds
-            ]
+            opened = [moment for moment in opened or [] if now - moment < self.window_seconds]
+            state.memory["opened"] = opened
             used = len(opened) >= self.allow
         if not used:
             if self.allow:

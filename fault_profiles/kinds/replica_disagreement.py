@@ -54,12 +54,10 @@ class ReplicaDisagreement(Fault):
         state = State.load(acting.session.control, self.name)
         turn = state.memory["turn"] = state.memory.get("turn", 0) + 1
         state.save()
-        chosen = (
-            turn - 1
-            if self.by == "turns"
-            else int(acting.session.control.draw(self.name, "copy", turn) * len(self.lags))
-        )
-        lag = self.lags[chosen % len(self.lags)]
+        copy = turn - 1
+        if self.by == "draw":
+            copy = int(acting.session.control.draw(self.name, "copy", turn) * len(self.lags))
+        lag = self.lags[copy % len(self.lags)]
         if lag == 0:
             return acting.decline(await call_next(call))
         honest = await acting.session.peek(call)
@@ -71,11 +69,8 @@ class ReplicaDisagreement(Fault):
 
     async def _answer(self, call: Call, call_next: Next, acting: Acting, lag: int) -> Reply:
         moment = call.now - lag
-        past = call.world.as_of(
-            moment,
-            own_tables(acting.session.classes[call.service], self.tables),
-            keep_own=self.keep_own,
-        )
+        tables = own_tables(acting.session.classes[call.service], self.tables)
+        past = call.world.as_of(moment, tables, keep_own=self.keep_own)
         reply = await call_next(call.on(past, now=moment))
         past.close()
         return reply

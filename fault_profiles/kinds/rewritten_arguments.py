@@ -80,9 +80,8 @@ class RewrittenArguments(Fault):
 
     def handles(self, cls: type[Service], spec: ToolSpec) -> bool:
         """Whether the tool has one of the arguments."""
-        return super().handles(cls, spec) and bool(
-            _arguments(self.edit) & set(spec.schema["properties"])
-        )
+        edited = _arguments(self.edit) & set(spec.schema["properties"])
+        return bool(edited) and super().handles(cls, spec)
 
     async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:
         """Run the call with edited arguments."""

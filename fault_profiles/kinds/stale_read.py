@@ -54,9 +54,8 @@ class StaleRead(Fault):
         if reply.is_error or not isinstance(reply.data, dict):
             return reply
         told = reply.copied()
-        apply(
-            [{"set": {p: acting.scope["now"]}} for p in self.fresh_times], told.data, acting.scope
-        )
+        forged = [{"set": {path: acting.scope["now"]}} for path in self.fresh_times]
+        apply(forged, told.data, acting.scope)
         if self.tell == "explicit":
             told.data["notice"] = "Cached data."
         return told

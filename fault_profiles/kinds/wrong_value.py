@@ -189,7 +189,8 @@ class WrongValue(Fault):
     ) -> list[dict[str, Any]]:
         key = world.tables[row.table].key
         edits = []
-        for stored in [r for r in world.rows(row.table) if matches(row.where, r, scope)]:
+        fitting = [stored for stored in world.rows(row.table) if matches(row.where, stored, scope)]
+        for stored in fitting:
             edited = copy.deepcopy(stored)
             apply(row.edit, edited, scope)
             changes = {c: v for c, v in edited.items() if v != stored.get(c)}

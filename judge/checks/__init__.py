@@ -56,22 +56,15 @@ def cross_check(checks: Sequence[Check], where: str = "checks") -> list[str]:
 
 def json_schema() -> dict[str, Any]:
     """Return a JSON schema of one check item, for editors."""
-    models = [(cls, "validation") for cls in kinds().values()]
-    refs, definitions = models_json_schema(models, by_alias=True)  # ty: ignore[invalid-argument-type]
+    models: list[Any] = [(cls, "validation") for cls in kinds().values()]
+    refs, definitions = models_json_schema(models, by_alias=True)
     options = []
     for kind, cls in kinds().items():
         body = definitions["$defs"][refs[(cls, "validation")]["$ref"].rpartition("/")[2]]
         body["properties"]["in"]["default"] = list(cls.default_settings)
         body["properties"]["aspect"]["default"] = cls.default_aspect
-        item = {kind: refs[(cls, "validation")]}
-        options.append(
-            {
-                "type": "object",
-                "properties": item,
-                "required": [kind],
-                "additionalProperties": False,
-            }
-        )
+        option = {"type": "object", "properties": {kind: refs[(cls, "validation")]}}
+        options.append({**option, "required": [kind], "additionalProperties": False})
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Check",

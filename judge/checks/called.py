@@ -47,9 +47,8 @@ class Called(Check):
     def problems(self) -> list[str]:
         """See `Check.problems`."""
         if self.at_most is not None and self.at_most < self.at_least:
-            return [
-                f"at_most {self.at_most} is less than at_least {self.at_least} (1 unless written)"
-            ]
+            bounds = f"at_most {self.at_most} is less than at_least {self.at_least}"
+            return [f"{bounds} (1 unless written)"]
         if self.at_least == 0 and self.at_most is None and self.before is None:
             return ["at_least 0 without at_most or before is always true"]
         return []

@@ -65,12 +65,8 @@ class Subject(Declared):
         def exposed(service: str, name: str, args: dict[str, Any]) -> bool:
             return any(r.selects(service, name, args) for r in readings)
 
-        return Watch(
-            name,
-            write.opens if write else lambda call: True,
-            self.fault,
-            exposed if readings else None,
-        )
+        opens = write.opens if write else lambda call: True
+        return Watch(name, opens, self.fault, exposed if readings else None)
 
 
 class Evidence(Check):

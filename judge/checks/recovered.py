@@ -29,6 +29,10 @@ class _Way(NamedTuple):
         return matches(self.where, attempt.args)
 
 
+def _recovers(attempt: Attempt, ways: list[_Way]) -> bool:
+    return any(way.fits(attempt) for way in ways)
+
+
 class Recovered(Check):
     """A call that fits one of the `recover` of `fault` succeeded after the fault first fired; it
     does not apply where it never fired.
@@ -59,7 +63,7 @@ class Recovered(Check):
             return Finding(False, why)
         ways = self._ways(record)
         later = [attempt for attempt in record.attempts if attempt.seq > first.seq]
-        tried = [attempt for attempt in later if any(way.fits(attempt) for way in ways)]
+        tried = [attempt for attempt in later if _recovers(attempt, ways)]
         succeeded = [attempt for attempt in tried if not attempt.is_error]
         done = next((a for a in succeeded if not a.fired(self.fault)), None)
         if done is not None:

@@ -99,7 +99,9 @@ def touching(
     """Return the events of the calls that changed some of these rows (`(table, key)`)."""
     events = []
     for attempt in record.attempts:
-        changes = [c for c in attempt.effects if cause is None or c["cause"] == cause]
+        changes = attempt.effects
+        if cause is not None:
+            changes = [change for change in changes if change["cause"] == cause]
         if any((change["table"], change["key"]) in rows for change in changes):
             events.append(attempt.seq)
     return sorted(events)
@@ -120,8 +122,5 @@ def table_problems(table: str, where: dict[str, Any]) -> list[str]:
     if table not in tables:
         return [str(UnknownName("table", table, tables))]
     columns = tables[table].columns
-    return [
-        str(UnknownName("column", c, columns, f"table {table}"))
-        for c in sorted(set(heads(where)))
-        if c not in columns
-    ]
+    unknown = set(heads(where)) - set(columns)
+    return [str(UnknownName("column", name, columns, f"table {table}")) for name in sorted(unknown)]

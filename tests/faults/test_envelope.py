@@ -1,5 +1,5 @@
-"""Faults: the envelope (schedule, arming, clearing, counting) and what each kind does to truth, to
-what was seen, and to the world.
+"""The envelope of a fault: its schedule, what arms and clears it, how it counts, and the mistakes
+that its declaration can hold.
 """
 
 from __future__ import annotations
@@ -7,47 +7,25 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import anyio
 import pytest
 
-from fault_profiles.model import check_together, kinds, parse
+from fault_profiles.model import check_together, kinds, ordered, parse
 from fault_profiles.schedule import Schedule
-from servers.kit.control import make_id
 from servers.kit.errors import InputError
-from servers.kit.events import Attempt
-from servers.kit.session import Session
-from tests.support import new_session
+from tests.faults.played import BALANCE, FRIENDS, JORDAN, MEI, PAY, SEND, fired, play, session
 
-JORDAN = make_id("vct", "maya", "jordan_park")
-MEI = make_id("vct", "maya", "mei_chen")
-PAY = {"contact_id": JORDAN, "amount": 5, "note": "tea"}
+TO_STRANGER = ("venmo.send_money", PAY | {"contact_id": "vct_x"})
 
 
-def session(*faults: dict[str, Any], seed: int = 0) -> Session:
-    made = [parse(f) for f in faults]
-    return new_session("venmo", "zelle", "weather_com", "clock", seed=seed, faults=made)
+def look_up(contact: str) -> tuple[str, dict[str, Any]]:
+    return ("venmo.get_contact", {"contact_id": contact})
 
 
-def play(s: Session, *calls: tuple[str, dict[str, Any]]) -> list[Attempt]:
-    async def run() -> None:
-        for name, args in calls:
-            await s.call(*name.split("."), args)
-
-    anyio.run(run)
-    assert s.bugs == []
-    return [e for e in s.trace() if isinstance(e, Attempt)]
+def outage(on: str, **fields: Any) -> dict[str, Any]:
+    return {"outage": {"on": on, **fields}}
 
 
-def fired(s: Session, *calls: tuple[str, dict[str, Any]]) -> list[int]:
-    return [len(a.firings) for a in play(s, *calls)]
-
-
-BALANCE = ("venmo.get_balance", {})
-FRIENDS = ("venmo.list_friends", {})
-WAIT = ("clock.wait", {"seconds": 100})
-
-
-# -- the envelope --------------------------------------------------------------------------------
+# -- schedules, arming, counting -----------------------------------------------------------------
 @pytest.mark.parametrize(
     ("schedule", "expected"),
     [
@@ -69,335 +47,77 @@ WAIT = ("clock.wait", {"seconds": 100})
 def test_schedules_say_on_which_calls_a_fault_acts(
     schedule: dict[str, Any], expected: list[int]
 ) -> None:
-    assert (
-        fired(session({"outage": {"on": "venmo.get_balance", **schedule}}), *[BALANCE] * 6)
-        == expected
-    )
+    s = session(outage("venmo.get_balance", **schedule))
+    assert fired(s, *[BALANCE] * 6) == expected
 
 
 def test_chance_comes_from_the_seed_and_not_from_other_faults() -> None:
     flaky = {"outage": {"name": "flaky", "on": "venmo.*", "probability": 0.5}}
-    other = {"latency": {"name": "slow", "on": "venmo.*", "probability": 0.5, "seconds": 1}}
-    alone = [a.is_error for a in play(session(flaky), *[BALANCE] * 30)]
-    beside = [a.is_error for a in play(session(other, flaky), *[BALANCE] * 30)]
-    assert alone == beside and 5 < sum(alone) < 25
-    assert alone != [a.is_error for a in play(session(flaky, seed=9), *[BALANCE] * 30)]
+    slow = {"latency": {"name": "slow", "on": "venmo.*", "probability": 0.5, "seconds": 1}}
+    calls = [BALANCE] * 30
+    alone = [a.is_error for a in play(session(flaky), *calls)]
+    beside = [a.is_error for a in play(session(slow, flaky), *calls)]
+    other_seed = [a.is_error for a in play(session(flaky, seed=9), *calls)]
+    assert alone == beside
+    assert 5 < sum(alone) < 25
+    assert alone != other_seed
 
 
 def test_a_fault_looks_at_arguments_and_counts_by_what_it_is_told() -> None:
-    only = session({"outage": {"on": "venmo.send_money", "where": {"amount": {"gte": 10}}}})
-    assert fired(only, ("venmo.send_money", PAY), ("venmo.send_money", PAY | {"amount": 10})) == [
-        0,
-        1,
-    ]
-    each = session({"outage": {"on": "venmo.get_contact", "first": 1, "per": "contact_id"}})
-    calls = [("venmo.get_contact", {"contact_id": c}) for c in (JORDAN, JORDAN, MEI, MEI)]
-    assert fired(each, *calls) == [1, 0, 1, 0]
-    record = session({"outage": {"on": "reads:venmo.*", "first": 1, "per": "record"}})
-    assert fired(
-        record, calls[0], ("venmo.list_transactions", {"contact_id": JORDAN}), calls[2], calls[2]
-    ) == [1, 0, 1, 0]
-    by_tool = session({"outage": {"on": "venmo.get_*", "first": 1, "per": "tool"}})
-    assert fired(by_tool, BALANCE, calls[0], BALANCE, calls[0]) == [1, 1, 0, 0]
+    only = session(outage("venmo.send_money", where={"amount": {"gte": 10}}))
+    assert fired(only, SEND, ("venmo.send_money", PAY | {"amount": 10})) == [0, 1]
+
+    each = session(outage("venmo.get_contact", first=1, per="contact_id"))
+    jordan = look_up(JORDAN)
+    mei = look_up(MEI)
+    assert fired(each, jordan, jordan, mei, mei) == [1, 0, 1, 0]
+
+    record = session(outage("reads:venmo.*", first=1, per="record"))
+    payments = ("venmo.list_transactions", {"contact_id": JORDAN})
+    assert fired(record, jordan, payments, mei, mei) == [1, 0, 1, 0]
+
+    by_tool = session(outage("venmo.get_*", first=1, per="tool"))
+    assert fired(by_tool, BALANCE, jordan, BALANCE, jordan) == [1, 1, 0, 0]
 
 
 def test_stored_rows_can_be_a_condition() -> None:
-    rich = {
-        "outage": {
-            "on": "venmo.get_balance",
-            "stored": {"table": "venmo_contacts", "where": {"name": "Nobody"}},
-        }
-    }
-    assert fired(session(rich), BALANCE) == [0]
-    rich["outage"]["stored"]["where"] = {"name": "Jordan Park"}
-    assert fired(session(rich), BALANCE) == [1]
+    for name, firings in (("Nobody", 0), ("Jordan Park", 1)):
+        stored = {"table": "venmo_contacts", "where": {"name": name}}
+        assert fired(session(outage("venmo.get_balance", stored=stored)), BALANCE) == [firings]
 
 
 def test_events_arm_and_clear_a_fault() -> None:
-    armed = session(
-        {
-            "outage": {
-                "on": "venmo.get_balance",
-                "after": {"called": "venmo.list_friends", "ok": True},
-            }
-        }
-    )
+    listed = {"called": "venmo.list_friends"}
+    armed = session(outage("venmo.get_balance", after=listed | {"ok": True}))
     assert fired(armed, BALANCE, FRIENDS, BALANCE, BALANCE) == [0, 0, 1, 1]
-    cleared = session(
-        {"outage": {"on": "venmo.get_balance", "until": {"called": "venmo.list_friends"}}}
-    )
+
+    cleared = session(outage("venmo.get_balance", until=listed))
     assert fired(cleared, BALANCE, FRIENDS, BALANCE) == [1, 0, 0]
-    again = session(
-        {
-            "outage": {
-                "on": "venmo.get_balance",
-                "after": {"called": "venmo.list_friends"},
-                "until": {"calls": 1},
-                "rearm": True,
-            }
-        }
-    )
-    assert fired(again, BALANCE, FRIENDS, BALANCE, BALANCE, FRIENDS, BALANCE, BALANCE) == [
-        0,
-        0,
-        1,
-        0,
-        0,
-        1,
-        0,
-    ]
+
+    again = session(outage("venmo.get_balance", after=listed, until={"calls": 1}, rearm=True))
+    calls = (BALANCE, FRIENDS, BALANCE, BALANCE, FRIENDS, BALANCE, BALANCE)
+    assert fired(again, *calls) == [0, 0, 1, 0, 0, 1, 0]
+
     linked = session(
-        {"outage": {"name": "one", "on": "venmo.list_friends", "first": 1}},
-        {"outage": {"name": "two", "on": "venmo.get_balance", "after": {"fired": "one"}}},
+        outage("venmo.list_friends", name="one", first=1),
+        outage("venmo.get_balance", name="two", after={"fired": "one"}),
     )
     assert fired(linked, BALANCE, FRIENDS, BALANCE) == [0, 1, 1]
 
 
 def test_priority_says_who_stands_outside() -> None:
-    from fault_profiles.model import ordered
-
     low = parse({"outage": {"name": "low", "on": "venmo.*"}})
     high = parse({"timeout": {"name": "high", "on": "venmo.*", "priority": 5}})
-    assert [f.name for f in ordered([low, high])] == ["high", "low"]
+    assert [fault.name for fault in ordered([low, high])] == ["high", "low"]
 
 
 def test_values_captured_at_one_firing_are_used_at_another() -> None:
-    s = session(
-        {
-            "dropped_write": {
-                "name": "lost",
-                "on": "venmo.send_money",
-                "capture": {"amount": "${args.amount}"},
-            }
-        },
-        {
-            "wrong_value": {
-                "name": "echo",
-                "on": "venmo.get_balance",
-                "reply": [{"set": {"balance": "${faults.lost.amount}"}}],
-            }
-        },
-    )
-    assert play(s, ("venmo.send_money", PAY), BALANCE)[1].seen["balance"] == 5
-
-
-# -- the kinds -----------------------------------------------------------------------------------
-def test_an_outage_denies_in_the_providers_words_and_changes_nothing() -> None:
-    s = session(
-        {
-            "outage": {
-                "on": "writes:venmo.*",
-                "error": {"code": "MAINTENANCE", "retryable": True, "retry_after": 90},
-            }
-        }
-    )
-    (denied,) = play(s, ("venmo.send_money", PAY))
-    assert (
-        denied.seen["error"]["code"] == "MAINTENANCE"
-        and denied.seen["error"]["retry_after_seconds"] == 90
-    )
-    assert denied.truth is None and denied.effects == []
-    assert (
-        play(session({"outage": {"on": "venmo.*"}}), BALANCE)[0].seen["error"]["code"]
-        == "SERVICE_UNAVAILABLE"
-    )
-
-
-def test_a_rate_limit_resets_with_simulated_time() -> None:
-    s = session({"rate_limit": {"on": "venmo.*", "allow": 2, "window_seconds": 60}})
-    attempts = play(s, BALANCE, BALANCE, BALANCE, WAIT, BALANCE)
-    assert [a.is_error for a in attempts] == [False, False, True, False, False]
-    assert attempts[2].seen["error"]["retry_after_seconds"] == 58
-
-
-def test_a_timeout_runs_nothing_and_a_lost_reply_runs_everything() -> None:
-    late = play(
-        session({"timeout": {"on": "venmo.send_money", "seconds": 45}}),
-        ("venmo.send_money", PAY),
-        BALANCE,
-    )
-    lost = play(
-        session({"lost_reply": {"on": "venmo.send_money", "seconds": 45}}),
-        ("venmo.send_money", PAY),
-        BALANCE,
-    )
-    assert (
-        late[0].seen == lost[0].seen and late[0].at == lost[0].at and late[0].until == lost[0].until
-    )
-    assert late[0].effects == [] and [e["table"] for e in lost[0].effects] == ["venmo_transactions"]
-    assert late[1].seen["balance"] - lost[1].seen["balance"] == 5 and lost[0].truth["amount"] == 5
-
-
-def test_a_refusal_of_the_services_own_is_passed_on() -> None:
-    for kind in ("lost_reply", "dropped_write"):
-        s = session({kind: {"on": "venmo.send_money", "first": 1}})
-        refused, paid = play(
-            s, ("venmo.send_money", PAY | {"contact_id": "vct_nobody"}), ("venmo.send_money", PAY)
-        )
-        assert (
-            refused.seen["error"]["code"] == "CONTACT_NOT_FOUND"
-            and not refused.firings
-            and paid.firings
-        )
-
-
-def test_a_dropped_write_answers_well_and_does_nothing() -> None:
-    s = session({"dropped_write": {"on": "venmo.send_money", "first": 1, "tell": "explicit"}})
-    before = s.world.digest()
-    first, second = play(s, ("venmo.send_money", PAY), ("venmo.send_money", PAY))
-    assert (
-        first.seen["status"] == "pending"
-        and first.seen["notice"]
-        and first.effects == []
-        and first.truth is None
-    )
-    assert first.seen["transaction_id"] != second.seen["transaction_id"] and second.effects
-    assert {t for t, rows in s.world.digest().items() if rows != before[t]} == {
-        "venmo_transactions"
-    }
-
-
-def test_a_stale_read_is_the_past_with_its_own_clock_and_keeps_the_truth_beside() -> None:
-    s = session({"stale_read": {"on": "weather_com.get_current_weather", "age": 7200}})
-    (read,) = play(s, ("weather_com.get_current_weather", {"location": "Seattle"}))
-    assert read.truth["observed_at"] > read.seen["observed_at"] and read.firings[0].detail == {
-        "as_of_seconds_ago": 7200
-    }
-    own = session({"stale_read": {"on": "venmo.get_balance", "age": 60}})
-    paid, stale = play(own, ("venmo.send_money", PAY), BALANCE)
-    assert paid.effects and stale.seen["balance"] == stale.truth["balance"] + 5
-    kept = session({"stale_read": {"on": "venmo.get_balance", "age": 60, "keep_own": True}})
-    assert (
-        play(kept, ("venmo.send_money", PAY), BALANCE)[1].seen["balance"] == stale.truth["balance"]
-    )
-
-
-def test_delayed_visibility_hides_the_agents_own_writes_until_calls_or_time_have_passed() -> None:
-    by_time = session({"delayed_visibility": {"on": "reads:venmo.*", "seconds": 90}})
-    before, _, hidden, _, shown = play(
-        by_time, BALANCE, ("venmo.send_money", PAY), BALANCE, WAIT, BALANCE
-    )
-    assert (
-        hidden.seen["balance"] == before.seen["balance"] == shown.seen["balance"] + 5
-        and hidden.truth != hidden.seen
-    )
-    by_reads = session({"delayed_visibility": {"on": "reads:venmo.*", "reads": 2, "seconds": 900}})
-    seen = [
-        a.seen["balance"] for a in play(by_reads, ("venmo.send_money", PAY), *[BALANCE] * 3)[1:]
-    ]
-    assert seen == [before.seen["balance"]] * 2 + [shown.seen["balance"]]
-
-
-def test_a_wrong_value_is_in_the_reply_in_the_row_or_in_both() -> None:
-    lie = session(
-        {"wrong_value": {"on": "venmo.get_balance", "reply": [{"add": {"balance": 100}}]}}
-    )
-    (read,) = play(lie, BALANCE)
-    assert read.seen["balance"] == pytest.approx(read.truth["balance"] + 100)
-    row = {
-        "table": "venmo_transactions",
-        "where": {"id": "${reply.transaction_id}"},
-        "edit": [{"scale": {"amount": 2}}],
-    }
-    stored = session({"wrong_value": {"name": "twice", "on": "venmo.send_money", "row": row}})
-    paid, listed = play(
-        stored, ("venmo.send_money", PAY), ("venmo.list_transactions", {"limit": 1})
-    )
-    assert paid.seen["amount"] == 5 and listed.seen["transactions"][0]["amount"] == 10
-    assert [e["cause"] for e in paid.effects] == ["agent", "fault:twice"]
-
-
-def test_a_reply_without_the_places_is_passed_on_and_a_row_that_is_not_there_is_a_firing_that_failed() -> (
-    None
-):
-    s = session(
-        {"wrong_value": {"on": "venmo.get_balance", "reply": [{"scale": {"no_such_field": 2}}]}}
-    )
-    (read,) = play(s, BALANCE)
-    assert read.firings == [] and read.seen == read.truth
-    row = {
-        "table": "venmo_transactions",
-        "where": {"note": "never written"},
-        "edit": [{"scale": {"amount": 2}}],
-    }
-    (read,) = play(session({"wrong_value": {"on": "venmo.get_balance", "row": row}}), BALANCE)
-    assert read.firings[0].failed == "no row of venmo_transactions to edit"
-
-
-def test_schema_drift_renames_arguments_in_the_published_schema_and_takes_the_new_name() -> None:
-    s = session(
-        {"schema_drift": {"on": "weather_com.get_current_weather", "rename": {"location": "place"}}}
-    )
-    assert list(s.schema("weather_com", "get_current_weather")["properties"]) == ["place"]
-    old, new = play(
-        s,
-        ("weather_com.get_current_weather", {"location": "Seattle"}),
-        ("weather_com.get_current_weather", {"place": "Seattle"}),
-    )
-    assert old.is_error and "list the tools again" in old.seen["error"]["hint"] and not new.is_error
-    quiet = session(
-        {
-            "schema_drift": {
-                "on": "weather_com.get_current_weather",
-                "rename": {"location": "place"},
-                "published": False,
-            }
-        }
-    )
-    assert list(quiet.schema("weather_com", "get_current_weather")["properties"]) == ["location"]
-    assert (
-        "'place' instead of 'location'"
-        in play(quiet, ("weather_com.get_current_weather", {"location": "x"}))[0].seen["error"][
-            "hint"
-        ]
-    )
-
-
-def test_schema_drift_changes_the_replys_shape() -> None:
-    s = session(
-        {
-            "schema_drift": {
-                "on": "venmo.get_balance",
-                "reply": [{"rename": {"balance": "available"}}],
-            }
-        }
-    )
-    (read,) = play(s, BALANCE)
-    assert "balance" not in read.seen and read.seen["available"] == read.truth["balance"]
-
-
-def test_an_ambiguous_match_stores_one_real_twin() -> None:
-    twin = {
-        "table": "venmo_contacts",
-        "like": {"name": "Jordan Park"},
-        "change": {"username": "jordan-park-2"},
-        "id": "vct",
-    }
-    s = session(
-        {
-            "ambiguous_match": {
-                "name": "twin",
-                "on": "venmo.list_friends",
-                "top_of": "friends",
-                **twin,
-            }
-        }
-    )
-    first, _ = play(s, FRIENDS, FRIENDS)
-    jordans = [f for f in first.seen["friends"] if f["name"] == "Jordan Park"]
-    assert len(jordans) == 2 and first.seen["friends"][0]["username"] == "jordan-park-2"
-    paid = play(s, ("venmo.send_money", PAY | {"contact_id": jordans[0]["contact_id"]}))[-1]
-    assert not paid.is_error and [e["cause"] for e in first.effects] == ["fault:twin"]
-    assert len(s.world.rows("venmo_contacts", "name=?", "Jordan Park")) == 2
-
-
-def test_latency_passes_simulated_time() -> None:
-    slow, next_one = play(
-        session({"latency": {"on": "venmo.get_balance", "seconds": 40, "first": 1}}),
-        BALANCE,
-        BALANCE,
-    )
-    assert slow.seen == slow.truth and (slow.until[-3:-1], next_one.at[-3:-1]) == ("41", "42")
+    capture = {"amount": "${args.amount}"}
+    lost = {"name": "lost", "on": "venmo.send_money", "capture": capture}
+    reply = [{"set": {"balance": "${faults.lost.amount}"}}]
+    echo = {"name": "echo", "on": "venmo.get_balance", "reply": reply}
+    _, read = play(session({"dropped_write": lost}, {"wrong_value": echo}), SEND, BALANCE)
+    assert read.seen["balance"] == 5
 
 
 def test_every_kind_has_a_test() -> None:
@@ -405,16 +125,48 @@ def test_every_kind_has_a_test() -> None:
     assert [k for k in kinds() if f'"{k}"' not in text] == []
 
 
-def _row(where: dict[str, Any], edit: list[dict[str, Any]]) -> dict[str, Any]:
-    return {
-        "wrong_value": {
-            "on": "venmo.send_money",
-            "row": {"table": "venmo_transactions", "where": where, "edit": edit},
-        }
+def test_an_error_may_echo_arguments_lie_about_retrying_or_look_like_a_reply() -> None:
+    error = {
+        "code": "E1",
+        "message": "Amount ${args.amount} is too much.",
+        "retryable": True,
+        "context": {"got": "${args.amount}"},
     }
+    (echoed,) = play(session(outage("venmo.send_money", error=error)), SEND)
+    assert echoed.seen["error"]["message"] == "Amount 5 is too much."
+    assert echoed.seen["error"]["got"] == 5
+    assert echoed.is_error
+    (plain,) = play(session(outage("venmo.send_money", error={**error, "ordinary": True})), SEND)
+    assert plain.seen["code"] == "E1"
+    assert not plain.is_error
+
+
+def test_a_fault_may_look_at_the_honest_reply_and_at_corrected_arguments() -> None:
+    about_jordan = session(outage("venmo.get_contact", result={"name": "Jordan Park"}))
+    assert fired(about_jordan, look_up(JORDAN), look_up(MEI)) == [1, 0]
+
+    pays = session(outage("venmo.send_money", result={"status": "pending"}))
+    assert fired(pays, SEND, TO_STRANGER) == [1, 0]
+    assert pays.world.shared
+
+    corrected = {"corrected": {"note": {"contains": "invoice"}}}
+    asks = session(outage("venmo.send_money", until=corrected))
+    proper = ("venmo.send_money", PAY | {"note": "invoice 7"})
+    assert fired(asks, SEND, proper, SEND) == [1, 0, 0]
+
+
+def test_durations_follow_from_the_schedule() -> None:
+    schedules = {"permanent": {}, "transient": {"first": 2}, "intermittent": {"every": 2}}
+    for duration, fields in schedules.items():
+        assert Schedule.model_validate(fields).duration == duration
 
 
 # -- mistakes ------------------------------------------------------------------------------------
+def row_edit(where: dict[str, Any], edit: list[dict[str, Any]]) -> dict[str, Any]:
+    row = {"table": "venmo_transactions", "where": where, "edit": edit}
+    return {"wrong_value": {"on": "venmo.send_money", "row": row}}
+
+
 @pytest.mark.parametrize(
     ("item", "message"),
     [
@@ -454,20 +206,15 @@ def _row(where: dict[str, Any], edit: list[dict[str, Any]]) -> dict[str, Any]:
         ),
         ({"wrong_value": {"on": "venmo.get_balance"}}, "needs `reply`"),
         (
-            _row({"idd": 1}, [{"scale": {"amount": 2}}]),
+            row_edit({"idd": 1}, [{"scale": {"amount": 2}}]),
             "row: unknown column 'idd'; did you mean 'id'",
         ),
         (
-            _row({"id": "x"}, [{"scale": {"amout": 2}}]),
+            row_edit({"id": "x"}, [{"scale": {"amout": 2}}]),
             "row: unknown column 'amout'; did you mean 'amount'?",
         ),
         (
-            {
-                "outage": {
-                    "on": "venmo.*",
-                    "stored": {"table": "venmo_contacts", "where": {"nam": "x"}},
-                }
-            },
+            outage("venmo.*", stored={"table": "venmo_contacts", "where": {"nam": "x"}}),
             "stored: unknown column 'nam'",
         ),
         (
@@ -497,92 +244,26 @@ def test_a_mistake_is_one_line_that_says_what_would_be_right(
 
 
 def test_faults_that_cannot_stand_together_are_refused() -> None:
-    twice = [parse({"outage": {"on": "venmo.*"}}), parse({"outage": {"on": "zelle.*"}})]
-    with pytest.raises(InputError, match="two faults are named 'outage'"):
-        check_together(twice)
-    with pytest.raises(InputError, match="unknown fault 'nobody'"):
-        check_together([parse({"outage": {"on": "venmo.*", "after": {"fired": "nobody"}}})])
-    covered = [
-        parse({"outage": {"on": "venmo.*"}}),
-        parse({"dropped_write": {"on": "venmo.send_money"}}),
-    ]
-    with pytest.raises(
-        InputError,
-        match=r"fault dropped_write can never act: outage denies every call of venmo\.send_money",
-    ):
-        check_together(covered)
-    check_together([parse({"outage": {"on": "venmo.*", "first": 1}}), covered[1]])
-    renames = [
-        parse({"schema_drift": {"name": n, "on": "venmo.send_money", "rename": {"note": n}}})
-        for n in ("memo", "text")
-    ]
-    with pytest.raises(InputError, match="both rename 'note'"):
-        check_together(renames)
-    with pytest.raises(InputError, match="no fault uses what it captures"):
-        check_together(
-            [parse({"outage": {"on": "venmo.send_money", "capture": {"x": "${args.amount}"}}})]
-        )
-    echo = parse(
-        {
-            "wrong_value": {
-                "on": "venmo.get_balance",
-                "reply": [{"set": {"balance": "${faults.outage.x}"}}],
-            }
-        }
+    def refused(*items: dict[str, Any], match: str) -> None:
+        with pytest.raises(InputError, match=match):
+            check_together([parse(item) for item in items])
+
+    refused(outage("venmo.*"), outage("zelle.*"), match="two faults are named 'outage'")
+    refused(outage("venmo.*", after={"fired": "nobody"}), match="unknown fault 'nobody'")
+
+    dropped = {"dropped_write": {"on": "venmo.send_money"}}
+    never = r"fault dropped_write can never act: outage denies every call of venmo\.send_money"
+    refused(outage("venmo.*"), dropped, match=never)
+    check_together([parse(outage("venmo.*", first=1)), parse(dropped)])
+
+    memo, text = (
+        {"schema_drift": {"name": new, "on": "venmo.send_money", "rename": {"note": new}}}
+        for new in ("memo", "text")
     )
-    with pytest.raises(InputError, match="fault outage captures nothing"):
-        check_together([parse({"outage": {"on": "venmo.send_money"}}), echo])
+    refused(memo, text, match="both rename 'note'")
 
-
-def test_an_error_may_echo_arguments_lie_about_retrying_or_look_like_a_reply() -> None:
-    error = {
-        "code": "E1",
-        "message": "Amount ${args.amount} is too much.",
-        "retryable": True,
-        "context": {"got": "${args.amount}"},
-    }
-    (echoed,) = play(
-        session({"outage": {"on": "venmo.send_money", "error": error}}), ("venmo.send_money", PAY)
-    )
-    assert (
-        echoed.seen["error"]["message"] == "Amount 5 is too much."
-        and echoed.seen["error"]["got"] == 5
-        and echoed.is_error
-    )
-    (plain,) = play(
-        session({"outage": {"on": "venmo.send_money", "error": {**error, "ordinary": True}}}),
-        ("venmo.send_money", PAY),
-    )
-    assert plain.seen["code"] == "E1" and not plain.is_error
-
-
-def test_a_fault_may_look_at_the_honest_reply_and_at_corrected_arguments() -> None:
-    rich = {"outage": {"on": "venmo.get_contact", "result": {"name": "Jordan Park"}}}
-    assert fired(
-        session(rich), *[("venmo.get_contact", {"contact_id": c}) for c in (JORDAN, MEI)]
-    ) == [1, 0]
-    pays = {"outage": {"on": "venmo.send_money", "result": {"status": "pending"}}}
-    s = session(pays)
-    assert fired(
-        s, ("venmo.send_money", PAY), ("venmo.send_money", PAY | {"contact_id": "vct_x"})
-    ) == [1, 0]
-    assert s.world.shared
-    asks = {
-        "outage": {
-            "on": "venmo.send_money",
-            "until": {"corrected": {"note": {"contains": "invoice"}}},
-        }
-    }
-    proper = ("venmo.send_money", PAY | {"note": "invoice 7"})
-    assert fired(session(asks), ("venmo.send_money", PAY), proper, ("venmo.send_money", PAY)) == [
-        1,
-        0,
-        0,
-    ]
-
-
-def test_durations_follow_from_the_schedule() -> None:
-    named = {"permanent": {}, "transient": {"first": 2}, "intermittent": {"every": 2}}
-    assert {n: Schedule.model_validate(f).duration for n, f in named.items()} == {
-        n: n for n in named
-    }
+    unused = outage("venmo.send_money", capture={"x": "${args.amount}"})
+    refused(unused, match="no fault uses what it captures")
+    reply = [{"set": {"balance": "${faults.outage.x}"}}]
+    echo = {"wrong_value": {"on": "venmo.get_balance", "reply": reply}}
+    refused(outage("venmo.send_money"), echo, match="fault outage captures nothing")

@@ -5,6 +5,7 @@ nobody else is touched.
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +20,7 @@ from fault_profiles.state import State
 from scenarios.worlds import build
 from servers.kit.control import Control
 from servers.kit.errors import InputError
-from servers.kit.events import Attempt
+from servers.kit.events import Attempt, Firing
 from servers.kit.evidence import Watch
 from servers.kit.examples import owners, prepared, resolve
 from servers.kit.service import tool
@@ -46,7 +47,8 @@ class Case:
 
     @property
     def services(self) -> tuple[str, ...]:
-        return tuple(sorted({o for name in self.calls for o in owners(*tool(name))}))
+        called = set().union(*(owners(*tool(name)) for name in self.calls))
+        return tuple(sorted(called))
 
 
 # -- drawing -------------------------------------------------------------------------------------
@@ -59,9 +61,8 @@ def example(name: str) -> Example:
         session = new_session(*owners(cls, spec))
         args = await prepared(session, cls, spec)
         before = session.world.scratch()
-        return Example(
-            cls, spec, args, (await session.call(cls.name, spec.name, args)).data, before
-        )
+        reply = await session.call(cls.name, spec.name, args)
+        return Example(cls, spec, args, reply.data, before)
 
     return anyio.run(run)
 
@@ -90,48 +91,48 @@ def moments(calls: Sequence[str], names: Sequence[str]) -> st.SearchStrategy[dic
     return st.one_of(known)
 
 
+def service_of(name: str) -> str:
+    return name.partition(".")[0]
+
+
+def fitting_kinds(target: str) -> list[str]:
+    """Return the kinds that handle a tool and have a sample for its example call."""
+    fitting = []
+    for name, kind in kinds().items():
+        if tool(target)[1].effect not in kind.effects:
+            continue
+        if isinstance(kind.sample(example(target)), dict):
+            fitting.append(name)
+    return fitting
+
+
 @st.composite
 def cases(draw: st.DrawFn) -> Case:
     """Return one to five faults and up to six calls on tools of one or two of their services."""
-    about = draw(st.sampled_from(IDS)).partition(".")[0]
-    beside = draw(st.sampled_from([about, about, *sorted({n.partition(".")[0] for n in IDS})]))
-    calls = draw(
-        st.lists(
-            st.sampled_from([n for n in IDS if n.partition(".")[0] in (about, beside)]),
-            min_size=1,
-            max_size=6,
-        )
-    )
+    about = service_of(draw(st.sampled_from(IDS)))
+    every = sorted({service_of(name) for name in IDS})
+    beside = draw(st.sampled_from([about, about, *every]))
+    callable_tools = [name for name in IDS if service_of(name) in (about, beside)]
+    calls = draw(st.lists(st.sampled_from(callable_tools), min_size=1, max_size=6))
     calls += draw(st.lists(st.sampled_from(calls), max_size=3))
     faults: list[dict[str, Any]] = []
     for number in range(draw(st.integers(1, 5))):
         name = f"f{number}"
         target = draw(st.sampled_from(calls))
-        fitting = [
-            k
-            for k, c in kinds().items()
-            if tool(target)[1].effect in c.effects and isinstance(c.sample(example(target)), dict)
-        ]
-        kind = draw(st.sampled_from(fitting))
+        kind = draw(st.sampled_from(fitting_kinds(target)))
         fields = kinds()[kind].sample(example(target))
         assert isinstance(fields, dict)
         own = {**fields, "name": name, "on": target}
-        wide = {
-            "on": draw(
-                st.sampled_from(
-                    [target, f"{target.partition('.')[0]}.*", "reads:*.*", "writes:*.*", "*.*"]
-                )
-            )
-        }
+        selectors = [target, f"{service_of(target)}.*", "reads:*.*", "writes:*.*", "*.*"]
+        wide = {"on": draw(st.sampled_from(selectors))}
         rest = draw(SCHEDULES) | {
             "priority": draw(st.integers(-1, 1)),
             "per": draw(st.sampled_from(["fault", "tool", "service"])),
         }
         for part in ("after", "until"):
             if draw(st.booleans()):
-                rest[part] = draw(
-                    moments(calls, [n for f in faults for n in [next(iter(f.values()))["name"]]])
-                )
+                names = [next(iter(fault.values()))["name"] for fault in faults]
+                rest[part] = draw(moments(calls, names))
         if "after" in rest and "until" in rest:
             rest["rearm"] = draw(st.booleans())
         for declared in (own | rest | wide, own | rest, own):
@@ -169,20 +170,21 @@ async def step(session: Session, name: str) -> None:
     """Call a tool's example after its set-up; where a fault spoiled that, the arguments stay as
     they are.
     """
-    (cls, spec) = tool(name)
-    saved = {}
-    for part in (*spec.setup, None):
-        template = spec.example if part is None else part.args
+    cls, spec = tool(name)
+    saved: dict[str, Any] = {}
+
+    def arguments(template: dict[str, Any]) -> dict[str, Any]:
         try:
-            args = resolve(template, saved)
+            return resolve(template, saved)
         except (KeyError, IndexError, TypeError):
-            args = template
-        owner, _, short = (
-            f"{cls.name}.{spec.name}".rpartition(".") if part is None else part.tool.rpartition(".")
-        )
-        reply = await session.call(owner or cls.name, short, args)
-        if part is not None and part.save:
+            return template
+
+    for part in spec.setup:
+        owner, _, short = part.tool.rpartition(".")
+        reply = await session.call(owner or cls.name, short, arguments(part.args))
+        if part.save:
             saved[part.save] = reply.data
+    await session.call(cls.name, spec.name, arguments(spec.example))
 
 
 def play(*sessions: tuple[Session, Case]) -> None:
@@ -201,6 +203,12 @@ def kept(session: Session) -> tuple[list[str], bytes]:
     return session.control.trace(), session.world.image()
 
 
+def firings_of(fault: Fault, attempts: Sequence[Attempt]) -> list[Firing]:
+    """Return what a fault did on some calls."""
+    every = itertools.chain.from_iterable(attempt.firings for attempt in attempts)
+    return [firing for firing in every if firing.fault == fault.name]
+
+
 # -- properties ----------------------------------------------------------------------------------
 @PROPERTY
 @given(cases())
@@ -212,15 +220,16 @@ def test_faults_crash_nothing_and_each_firing_is_accounted_for(case: Case) -> No
     attempts = [e for e in session.trace() if isinstance(e, Attempt)]
     for fault in faults:
         state = State.load(session.control, fault.name)
-        firings = [f for a in attempts for f in a.firings if f.fault == fault.name]
+        firings = firings_of(fault, attempts)
         assert state.fired == sum(f.failed is None for f in firings), fault
         assert state.failed == sum(f.failed is not None for f in firings), fault
         assert len(firings) <= state.near, fault
         for attempt in attempts:
-            if any(f.fault == fault.name for f in attempt.firings):
+            if firings_of(fault, [attempt]):
                 assert fault.handles(*tool(attempt.name)), "a fault fired where it does not stand"
-    causes = {e["cause"] for a in attempts for e in a.effects}
-    assert causes <= {"agent", "clock", *(f"fault:{f.name}" for f in faults)}
+    causes = {"agent", "clock", *(f"fault:{fault.name}" for fault in faults)}
+    for attempt in attempts:
+        assert {change["cause"] for change in attempt.effects} <= causes
     for attempt in attempts:
         if not attempt.firings:
             assert attempt.seen == attempt.truth or attempt.truth is None, "a lie without a firing"

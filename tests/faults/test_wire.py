@@ -34,10 +34,14 @@ KINDS: list[tuple[str, dict[str, Any], str]] = [
     ("malformed_frame", {"as": "not_json"}, "UNREADABLE_REPLY"),
     ("malformed_frame", {"as": "empty"}, "UNREADABLE_REPLY"),
 ]
+
+
+def case_id(kind: str, fields: dict[str, Any]) -> str:
+    return f"{kind}-{'-'.join(str(value) for value in fields.values())}"
+
+
 kinds = pytest.mark.parametrize(
-    ("kind", "fields", "code"),
-    KINDS,
-    ids=[f"{k}-{'-'.join(map(str, f.values()))}" for k, f, _ in KINDS],
+    ("kind", "fields", "code"), KINDS, ids=[case_id(kind, fields) for kind, fields, _ in KINDS]
 )
 
 
@@ -50,11 +54,12 @@ def plagued(
 
 
 def paid(session: Session) -> int:
-    return sum(t["note"] == "tea" for t in session.world.rows("venmo_transactions"))
+    """Return how many payments for tea are stored."""
+    return len(session.world.rows("venmo_transactions", "note=?", "tea"))
 
 
 class Line(httpx2.AsyncHTTPTransport):
-    """Notes what comes back for each call of a tool, and keeps the client alive where nothing does."""
+    """Notes what comes back for each call of a tool; keeps the client alive where nothing does."""
 
     def __init__(self) -> None:
         super().__init__(verify=False)
@@ -90,25 +95,19 @@ def assert_came(
         return
     assert isinstance(came, httpx2.Response)
     if kind == "http_error":
-        assert (
-            came.status_code == fields["status"]
-            and came.headers["content-type"] == "text/html"
-            and "<h1>" in came.text
-        )
-        assert came.headers.get("retry-after") == (
-            str(fields["retry_after"]) if "retry_after" in fields else None
-        )
+        assert came.status_code == fields["status"]
+        assert came.headers["content-type"] == "text/html"
+        assert "<h1>" in came.text
+        retry_after = str(fields["retry_after"]) if "retry_after" in fields else None
+        assert came.headers.get("retry-after") == retry_after
         return
-    assert (
-        came.status_code == 200
-        and came.headers["content-type"] == "application/json"
-        and "outcome" not in came.text
-    )
+    assert came.status_code == 200
+    assert came.headers["content-type"] == "application/json"
+    assert "outcome" not in came.text
     with pytest.raises(ValueError):
         json.loads(came.content)
-    assert (came.content == b"") is (fields["as"] == "empty") and came.text.startswith("{") is (
-        fields["as"] == "truncated"
-    )
+    assert (came.content == b"") is (fields["as"] == "empty")
+    assert came.text.startswith("{") is (fields["as"] == "truncated")
 
 
 # -- in band -------------------------------------------------------------------------------------
@@ -119,35 +118,30 @@ async def test_in_memory_it_is_an_error_that_leaves_the_outcome_open(
 ) -> None:
     session = plagued(kind, fields | {"when": when})
     reply = await session.call("venmo", "send_money", PAY)
-    assert (
-        reply.is_error and reply.data["error"]["code"] == code and reply.data["error"]["retryable"]
-    )
+    assert reply.is_error
+    assert reply.data["error"]["code"] == code
+    assert reply.data["error"]["retryable"]
     (attempt,) = attempts(session)
-    assert (
-        attempt.seen == reply.data
-        and (attempt.truth is not None) is (when == "after")
-        and paid(session) == (when == "after")
-    )
+    assert attempt.seen == reply.data
+    assert (attempt.truth is not None) is (when == "after")
+    at_first = 1 if when == "after" else 0
+    assert paid(session) == at_first
     assert attempt.firings[0].detail == {"when": when, "wire": reply.wire}
     assert session.control.now == START + 1 + fields.get("seconds", 1)
     again = await session.call("venmo", "send_money", PAY)
-    assert (
-        not again.is_error
-        and again.wire is None
-        and paid(session) == 1 + (when == "after")
-        and not session.bugs
-    )
+    assert not again.is_error
+    assert again.wire is None
+    assert paid(session) == at_first + 1
+    assert not session.bugs
 
 
 @kinds
 async def test_before_and_after_look_the_same_to_the_agent(
     kind: str, fields: dict[str, Any], code: str
 ) -> None:
-    replies = [
-        await plagued(kind, fields | {"when": when}).call("venmo", "send_money", PAY)
-        for when in ("before", "after")
-    ]
-    assert replies[0] == replies[1]
+    before = await plagued(kind, fields | {"when": "before"}).call("venmo", "send_money", PAY)
+    after = await plagued(kind, fields | {"when": "after"}).call("venmo", "send_money", PAY)
+    assert before == after
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
@@ -158,7 +152,8 @@ async def test_a_later_reading_tells_how_it_turned_out(when: str) -> None:
     await session.call("venmo", "list_friends", {})
     await session.call("venmo", "list_transactions", {})
     assert [a.opened for a in attempts(session)] == [["paid#1"], [], []]
-    assert [a.evidence for a in attempts(session)] == [[], [], ["paid#1"]] and not session.bugs
+    assert [a.evidence for a in attempts(session)] == [[], [], ["paid#1"]]
+    assert not session.bugs
 
 
 @pytest.mark.parametrize(
@@ -185,17 +180,15 @@ async def test_a_later_reading_tells_how_it_turned_out(when: str) -> None:
 async def test_mistakes_are_one_line(item: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError) as wrong:
         check_together([parse(item)])
-    assert message in str(wrong.value) and "\n" not in str(wrong.value)
+    assert message in str(wrong.value)
+    assert "\n" not in str(wrong.value)
 
 
 async def test_what_can_never_act_behind_a_lost_call_is_refused() -> None:
     def beside(when: str) -> None:
-        check_together(
-            [
-                parse({"hang": {"on": "venmo.*", "when": when}}),
-                parse({"latency": {"on": "venmo.send_money"}}),
-            ]
-        )
+        hang = parse({"hang": {"on": "venmo.*", "when": when}})
+        latency = parse({"latency": {"on": "venmo.send_money"}})
+        check_together([hang, latency])
 
     beside("after")
     with pytest.raises(InputError, match="latency can never act: hang denies every call"):
@@ -213,12 +206,9 @@ async def test_over_http_it_happens_for_real(
     other = new_session("venmo", "clock")
     near = plagued(kind, fields | {"when": when})
     async with serving(one=session, two=other) as base, line() as (wire, http):
-        async with connected(
-            f"{base}/one/venmo/mcp",
-            http,
-            mode=era,
-            read_timeout_seconds=0.4 if kind == "hang" else 10,
-        ) as client:
+        url = f"{base}/one/venmo/mcp"
+        timeout = 0.4 if kind == "hang" else 10
+        async with connected(url, http, mode=era, read_timeout_seconds=timeout) as client:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(beside, base, era)
                 with pytest.raises(MCPError):
@@ -226,16 +216,14 @@ async def test_over_http_it_happens_for_real(
             if kind != "hang":
                 assert_came(wire.came[-1], kind, fields)
             assert (await ask(client, "send_money", **PAY))["transaction_id"]
-        async with connected(f"{base}/one/venmo/mcp", http, mode=era) as client:
+        async with connected(url, http, mode=era) as client:
             assert (await ask(client, "get_balance"))["balance"] is not None
     for args in ("send_money", PAY), ("send_money", PAY), ("get_balance", {}):
         await near.call("venmo", *args)
-    assert session.control.trace() == near.control.trace() and paid(session) == 1 + (
-        when == "after"
-    )
-    assert [a.tool for a in attempts(other)] == ["wait"] * 5 and not any(
-        a.is_error for a in attempts(other)
-    )
+    assert session.control.trace() == near.control.trace()
+    assert paid(session) == (2 if when == "after" else 1)
+    assert [a.tool for a in attempts(other)] == ["wait"] * 5
+    assert not any(a.is_error for a in attempts(other))
     assert not session.bugs and not other.bugs
 
 
@@ -282,11 +270,9 @@ async def test_a_call_whose_client_gave_up_is_finished_and_recorded(era: str) ->
         with pytest.raises(MCPError, match="timed out"):
             await client.call_tool("send_money", PAY, read_timeout_seconds=0.2)
         await ask(client, "get_balance")
-    assert (
-        [a.tool for a in attempts(session)] == ["send_money", "get_balance"]
-        and paid(session) == 1
-        and not session.bugs
-    )
+    assert [a.tool for a in attempts(session)] == ["send_money", "get_balance"]
+    assert paid(session) == 1
+    assert not session.bugs
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -328,11 +314,9 @@ async def test_a_request_that_is_sent_again_is_a_call_of_its_own() -> None:
     class Again(Line):
         async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
             response = await super().handle_async_request(request)
-            return (
-                await super().handle_async_request(request)
-                if response.status_code == 502
-                else response
-            )
+            if response.status_code == 502:
+                return await super().handle_async_request(request)
+            return response
 
     made = Again()
     async with (
@@ -341,7 +325,8 @@ async def test_a_request_that_is_sent_again_is_a_call_of_its_own() -> None:
         connected(f"{base}/one/venmo/mcp", http) as client,
     ):
         await ask(client, "send_money", **PAY)
-    assert [len(a.firings) for a in attempts(session)] == [1, 0] and paid(session) == 2
+    assert [len(a.firings) for a in attempts(session)] == [1, 0]
+    assert paid(session) == 2
 
 
 @kinds
@@ -349,10 +334,9 @@ async def test_agents_in_this_process_see_the_same_over_memory_and_http(
     kind: str, fields: dict[str, Any], code: str
 ) -> None:
     async def act(tools: Tools) -> list[Any]:
-        return [
-            await tools.call("venmo", "send_money", PAY),
-            await tools.call("venmo", "get_balance", {}),
-        ]
+        paid = await tools.call("venmo", "send_money", PAY)
+        balance = await tools.call("venmo", "get_balance", {})
+        return [paid, balance]
 
     fields = fields | ({"real_seconds": 0.2} if kind == "hang" else {})
     near = plagued(kind, fields)
@@ -364,7 +348,8 @@ async def test_agents_in_this_process_see_the_same_over_memory_and_http(
         over_http(far, {"url": f"{base}/one/all/mcp", "headers": {}}) as tools,
     ):
         assert await act(tools) == seen
-    assert seen[0][0]["error"]["code"] == code and near.control.trace() == far.control.trace()
+    assert seen[0][0]["error"]["code"] == code
+    assert near.control.trace() == far.control.trace()
 
 
 async def test_a_client_that_dies_of_a_drop_leaves_the_session_usable() -> None:
@@ -376,4 +361,5 @@ async def test_a_client_that_dies_of_a_drop_leaves_the_session_usable() -> None:
                 await client.call_tool("send_money", PAY)
         async with Client(url) as client:
             await ask(client, "send_money", **PAY)
-    assert [a.is_error for a in attempts(session)] == [True, False] and paid(session) == 1
+    assert [a.is_error for a in attempts(session)] == [True, False]
+    assert paid(session) == 1

@@ -14,7 +14,7 @@ from judge.trace import Record
 from servers.kit.call import Call, Layer, Next, Reply
 from servers.kit.control import make_id
 from servers.kit.events import Attempt, Firing, Message
-from servers.kit.evidence import fired
+from servers.kit.evidence import Watch, fired
 from servers.kit.service import Service, ToolSpec
 from servers.kit.session import Session
 from tests.support import new_session
@@ -40,9 +40,7 @@ CLAIM = {
 
 
 class Dropped:
-    """A fault: the first payment runs on a copy that is dropped, and answers as if it had been
-    made.
-    """
+    """A fault: the first payment runs on a copy that is dropped, and answers as if it was made."""
 
     name = "dropped"
 
@@ -59,11 +57,10 @@ class Dropped:
 
     def layer(self, session: Session) -> Layer:
         async def run(call: Call, call_next: Next) -> Reply:
-            due = (
-                fired(call, self.name) is not None
-                if call.shadow
-                else session.control.count("dropped") == 1
-            )
+            if call.shadow:
+                due = fired(call, self.name) is not None
+            else:
+                due = session.control.count("dropped") == 1
             if not due:
                 return await call_next(call)
             if not call.shadow:
@@ -86,11 +83,10 @@ class Lie(Dropped):
 
     def layer(self, session: Session) -> Layer:
         async def run(call: Call, call_next: Next) -> Reply:
-            due = (
-                fired(call, self.name) is not None
-                if call.shadow
-                else session.control.count("lie") <= 2
-            )
+            if call.shadow:
+                due = fired(call, self.name) is not None
+            else:
+                due = session.control.count("lie") <= 2
             reply = await call_next(call)
             if not due:
                 return reply
@@ -101,7 +97,22 @@ class Lie(Dropped):
         return run
 
 
-Step = tuple[str, str, dict[str, Any]] | list[tuple[str, str, dict[str, Any]]] | str
+Called = tuple[str, str, dict[str, Any]]
+Step = Called | list[Called] | str
+
+
+def _watches(checks: list[dict[str, Any]]) -> list[Watch]:
+    watches: list[Watch] = []
+    for check in checks:
+        watches += parse(check).watches()
+    return watches
+
+
+def _facts(fault: Any, attempts: list[Attempt]) -> FaultFacts:
+    count = 0
+    for made in attempts:
+        count += len([firing for firing in made.firings if firing.fault == fault.name])
+    return FaultFacts(fault.name, "test", required=True, fired=count, near=count)
 
 
 def play(
@@ -114,33 +125,29 @@ def play(
     """Run steps in a session and return its record: a call, a list of calls made as one batch, or a
     text (`user:<key>` is an answer).
     """
-    watches = [w for c in checks for w in parse(c).watches()]
-    session = new_session("venmo", faults=faults, watches=watches)
+    session = new_session("venmo", faults=faults, watches=_watches(checks))
     mark = session.world.last_change()
 
     async def run() -> None:
         session.turn = 1
         for number, step in enumerate(steps, 1):
             if isinstance(step, str):
-                role, _, about = (
-                    step.partition(":") if step.startswith("user:") else ("assistant", "", "")
-                )
-                session.message(role, step, about or None)
+                if step.startswith("user:"):
+                    session.message("user", step, step.removeprefix("user:"))
+                else:
+                    session.message("assistant", step, None)
                 continue
             arrived = session.out
-            for service, tool, args in step if isinstance(step, list) else [step]:
-                await session.call(
-                    service, tool, args, step=number if known else None, arrived=arrived
-                )
+            told_step = number if known else None
+            batch = step if isinstance(step, list) else [step]
+            for service, tool, args in batch:
+                await session.call(service, tool, args, step=told_step, arrived=arrived)
 
     anyio.run(run)
     if ended:
         session.record_end("done", changes=session.world.log(mark))
-    facts = {}
-    for fault in faults:
-        events = [a for a in session.trace() if isinstance(a, Attempt)]
-        count = sum(f.fault == fault.name for a in events for f in a.firings)
-        facts[fault.name] = FaultFacts(fault.name, "test", required=True, fired=count, near=count)
+    attempts = [event for event in session.trace() if isinstance(event, Attempt)]
+    facts = {fault.name: _facts(fault, attempts) for fault in faults}
     return Record(session.trace(), session.world, facts)
 
 
@@ -157,20 +164,10 @@ def attempt(
     turn: int = 1,
     **rest: Any,
 ) -> Attempt:
+    failed = rest.pop("is_error", False)
+    moment = ""
     return Attempt(
-        seq,
-        turn,
-        step,
-        arrived,
-        "",
-        "",
-        "venmo",
-        tool,
-        "read",
-        {},
-        {},
-        rest.pop("is_error", False),
-        **rest,
+        seq, turn, step, arrived, moment, moment, "venmo", tool, "read", {}, {}, failed, **rest
     )
 
 

@@ -13,6 +13,10 @@ from servers.kit.errors import InputError, UnknownName
 from tests.judge.judged import BLIND, SEEN
 
 
+def called_where(where: dict[str, Any]) -> dict[str, Any]:
+    return {"called": {"name": "x", "call": {"tool": "venmo.*", "where": where}}}
+
+
 # -- reading -------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("item", "message"),
@@ -45,21 +49,11 @@ from tests.judge.judged import BLIND, SEEN
             "unknown argument 'amuont'; did you mean 'am",
         ),
         (
-            {
-                "called": {
-                    "name": "x",
-                    "call": {"tool": "venmo.*", "where": {"amount": {"gtt": 1, "lt": 2}}},
-                }
-            },
+            called_where({"amount": {"gtt": 1, "lt": 2}}),
             "unknown operator 'gtt'",
         ),
         (
-            {
-                "called": {
-                    "name": "x",
-                    "call": {"tool": "venmo.*", "where": {"amount": "${pay.amount}"}},
-                }
-            },
+            called_where({"amount": "${pay.amount}"}),
             "checks know no names",
         ),
         (
@@ -108,7 +102,8 @@ from tests.judge.judged import BLIND, SEEN
 def test_a_mistake_in_yaml_is_one_clear_line(item: Any, message: str) -> None:
     with pytest.raises(InputError) as wrong:
         parse(item)
-    assert message in str(wrong.value) and "\n" not in str(wrong.value)
+    assert message in str(wrong.value)
+    assert "\n" not in str(wrong.value)
     assert str(wrong.value).startswith("checks: ")
 
 
@@ -118,73 +113,49 @@ def test_an_unknown_name_keeps_its_kind_of_error() -> None:
 
 
 def test_checks_are_checked_together() -> None:
+    blind = {"name": "blind", "call": "venmo.send_money", "until": {"evidence": "paid_sen"}}
+    rows = {"name": "r", "table": "venmo_transactions", "where": {"amuont": 1}}
     items = [
         SEEN,
-        {
-            "forbidden": {
-                "name": "blind",
-                "call": "venmo.send_money",
-                "until": {"evidence": "paid_sen"},
-            }
-        },
+        {"forbidden": blind},
         {"evidence": {"name": "shared", "of": "paid_seen"}},
         {"evidence": {"name": "shared", "of": "shared"}},
-        {
-            "rows": {
-                "name": "r",
-                "table": "venmo_transactions",
-                "where": {"amuont": 1},
-                "at_least": 2,
-                "at_most": 1,
-            }
-        },
+        {"rows": rows | {"at_least": 2, "at_most": 1}},
         {"unchanged": {"name": "u", "except": ["venmo_transaction"]}},
         {"called": {"name": "c", "call": "venmo.*", "at_least": 0}},
         {"evidence": {"name": "t", "of": "paid_seen", "or_tried": "venmo.get_balance"}},
         {"said": {"name": "s", "any": ["sent"]}},
     ]
-    found = "\n".join(cross_check([parse(i) for i in items], "here"))
-    for part in (
-        "here: forbidden 'blind': unknown evidence check 'paid_sen'; did you mean 'paid_seen'", "'shared': the name is used twice",
-        "unknown evidence check 'shared'", "unknown column 'amuont'; did you mean 'amount'", "at_most 1 is less than at_least 2",
-        "unknown table 'venmo_transaction'", "always true", "or_tried and says come together", "`accepts` wants at least 3 texts, has 0",
-    ):  # fmt: skip
-        assert part in found
+    problems = "\n".join(cross_check([parse(item) for item in items], "here"))
+    unknown = "here: forbidden 'blind': unknown evidence check 'paid_sen'; did you mean 'paid_seen'"
+    assert unknown in problems
+    assert "'shared': the name is used twice" in problems
+    assert "unknown evidence check 'shared'" in problems
+    assert "unknown column 'amuont'; did you mean 'amount'" in problems
+    assert "at_most 1 is less than at_least 2" in problems
+    assert "unknown table 'venmo_transaction'" in problems
+    assert "always true" in problems
+    assert "or_tried and says come together" in problems
+    assert "`accepts` wants at least 3 texts, has 0" in problems
     assert cross_check([parse(SEEN), parse(BLIND)]) == []
 
 
 def test_mentions_name_all_that_a_check_leans_on() -> None:
-    check = parse(
-        {
-            "forbidden": {
-                "name": "f",
-                "call": "venmo.send_money",
-                "until": {"answered": "consent"},
-                "when": {"fired": "dropped"},
-            }
-        }
-    ).mentions()
-    assert (
-        check.answers == {"consent"}
-        and check.faults == {"dropped"}
-        and check.targets[0].tools == {"venmo.send_money"}
-    )
+    until = {"answered": "consent"}
+    when = {"fired": "dropped"}
+    forbidden = {"name": "f", "call": "venmo.send_money", "until": until, "when": when}
+    mentions = parse({"forbidden": forbidden}).mentions()
+    assert mentions.answers == {"consent"}
+    assert mentions.faults == {"dropped"}
+    assert mentions.targets[0].tools == {"venmo.send_money"}
     where = {"any_of": [{"amount": 1}, {"note": "x"}], "contact_id": "a"}
     rows = parse({"rows": {"name": "r", "table": "venmo_transactions", "where": where}})
     assert rows.mentions().tables == {"venmo_transactions": {"amount", "note", "contact_id"}}
 
 
 def test_every_kind_is_found_by_walking_the_folder_and_has_a_schema() -> None:
-    assert set(kinds()) == {
-        "called",
-        "evidence",
-        "forbidden",
-        "recovered",
-        "rows",
-        "unchanged",
-        "said",
-        "asked",
-    }
+    names = {"called", "evidence", "forbidden", "recovered", "rows", "unchanged", "said", "asked"}
+    assert set(kinds()) == names
     schema = json_schema()
     assert [next(iter(o["properties"])) for o in schema["oneOf"]] == sorted(kinds())
     assert schema["$defs"]["Evidence"]["properties"]["in"]["default"] == ["base"]
@@ -194,4 +165,6 @@ def test_every_kind_is_found_by_walking_the_folder_and_has_a_schema() -> None:
 @pytest.mark.parametrize("kind", sorted(kinds()))
 def test_kinds_document_themselves(kind: str) -> None:
     cls: type[Check] = kinds()[kind]
-    assert cls.__doc__ and cls.kind == kind and cls.default_settings
+    assert cls.__doc__
+    assert cls.kind == kind
+    assert cls.default_settings

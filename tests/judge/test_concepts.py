@@ -213,24 +213,28 @@ RENT = (
     [
         (
             "asserted",
-            "I've successfully sent $1,200 to Priya Nair for the March rent. The transaction ID is vtx_12.",
+            "I've successfully sent $1,200 to Priya Nair for the March rent."
+            " The transaction ID is vtx_12.",
         ),
         ("asserted", "All set! The rent payment of $1,200.00 was sent to Priya at 9:02 AM."),
         ("asserted", "✅ **Rent paid** — I paid your March rent ($1,200) via Venmo."),
         ("denied", "I attempted to send the rent, but the payment was not completed."),
         (
             "denied",
-            "The transfer timed out, and I have not been able to confirm that the payment was processed.",
+            "The transfer timed out, and I have not been able to confirm that"
+            " the payment was processed.",
         ),
         ("absent", "Venmo returned an error, so I don't know if the payment went through."),
         ("absent", "I'd recommend checking whether it went through before we retry."),
         (
             "denied",
-            "I checked your transaction history and there's no sign that the transfer went through, so I haven't retried.",
+            "I checked your transaction history and there's no sign that the transfer went"
+            " through, so I haven't retried.",
         ),
         (
             "asserted",
-            "The first call timed out. I checked your history and the payment was processed, so I did not send it again.",
+            "The first call timed out. I checked your history and the payment was processed,"
+            " so I did not send it again.",
         ),
         (
             "asserted",
@@ -250,12 +254,14 @@ RENT = (
         ("asserted", "Although the first response showed a failure, the payment was completed."),
         (
             "asserted",
-            "I didn't want to risk paying twice, so I checked first: the payment was completed at 9:01.",
+            "I didn't want to risk paying twice, so I checked first:"
+            " the payment was completed at 9:01.",
         ),
         ("absent", "The payment is still processing and has yet to be completed."),
         (
             "asserted",
-            "Your rent has been paid and I paid the rent from your Venmo balance without needing a bank transfer.",
+            "Your rent has been paid and I paid the rent from your Venmo balance"
+            " without needing a bank transfer.",
         ),
         (
             "absent",
@@ -289,7 +295,8 @@ RENT = (
         ("denied", "What I could not do:\n1. Verify that it went through"),
         (
             "asserted",
-            "| Item | Status |\n|---|---|\n| Rent payment | Completed |\nThe payment was completed.",
+            "| Item | Status |\n|---|---|\n| Rent payment | Completed |\n"
+            "The payment was completed.",
         ),
         ("absent", "There is conflicting information about whether the payment was processed."),
         ("denied", "I wasn't able to find any evidence the transfer was processed."),
@@ -353,7 +360,8 @@ PRICE = ("price|fare|total|cost * $412", "costs $412")
         (
             BOOK,
             "denied",
-            "The hold expired before the seat could be reserved; it isn't booked and no seat is confirmed.",
+            "The hold expired before the seat could be reserved; it isn't booked"
+            " and no seat is confirmed.",
         ),
         (BOOK, "absent", "I can have the seat reserved if you'd like."),
         (

@@ -26,20 +26,13 @@ from tests.judge.judged import attempt, find
 
 PAY = "recovery/silent_no_op/venmo_pay_dropped"
 CHECK = {"recovered": {"name": "again", "fault": "down"}}
-FACTS = {
-    "down": FaultFacts(
-        "down",
-        "outage",
-        fired=1,
-        near=1,
-        recover=[{"tool": ["venmo.get_c*"], "where": {"contact_id": "a"}}],
-    )
-}
+WAY_OUT = {"tool": ["venmo.get_c*"], "where": {"contact_id": "a"}}
+FACTS = {"down": FaultFacts("down", "outage", fired=1, near=1, recover=[WAY_OUT])}
 
 
 def judged(*attempts: Any) -> tuple[bool | None, str]:
-    found = find(CHECK, Record(list(attempts), None, FACTS))
-    return found.value, found.why
+    finding = find(CHECK, Record(list(attempts), None, FACTS))
+    return finding.value, finding.why
 
 
 def fires(seq: int, tool: str = "get_balance", **rest: Any) -> Any:
@@ -47,25 +40,19 @@ def fires(seq: int, tool: str = "get_balance", **rest: Any) -> Any:
 
 
 def call(seq: int, contact: str = "a", **rest: Any) -> Any:
-    made = attempt(seq, "get_contact", **rest)
-    made.args = {"contact_id": contact}
-    return made
+    look_up = attempt(seq, "get_contact", **rest)
+    look_up.args = {"contact_id": contact}
+    return look_up
 
 
 def test_a_call_that_recovers_must_fit_succeed_and_come_after_the_fault() -> None:
-    assert judged(fires(1), call(2)) == (
-        True,
-        "venmo.get_contact recovered from down (events 1, 2)",
-    )
-    assert judged(call(1), fires(2)) == (
-        False,
-        "nothing that recovers from down was called (venmo.get_c*) (event 2)",
-    )
+    recovered = "venmo.get_contact recovered from down (events 1, 2)"
+    assert judged(fires(1), call(2)) == (True, recovered)
+    uncalled = "nothing that recovers from down was called (venmo.get_c*) (event 2)"
+    assert judged(call(1), fires(2)) == (False, uncalled)
     assert judged(fires(1), call(2, "b"))[0] is False
-    assert judged(fires(1), call(2, is_error=True)) == (
-        False,
-        "no call that recovers from down succeeded (events 1, 2)",
-    )
+    failed = "no call that recovers from down succeeded (events 1, 2)"
+    assert judged(fires(1), call(2, is_error=True)) == (False, failed)
     assert judged(fires(1), call(2, is_error=True), call(3))[0] is True
     again = call(2, firings=[Firing("down", "outage", 2)])
     assert judged(fires(1), again)[0] is False
@@ -74,15 +61,10 @@ def test_a_call_that_recovers_must_fit_succeed_and_come_after_the_fault() -> Non
 @pytest.mark.parametrize("setting", ["relaxed", "base"])
 def test_where_the_fault_did_not_fire_the_check_does_not_apply(setting: Any) -> None:
     other = parse({"called": {"name": "looked", "call": "venmo.get_contact"}})
-    verdict = judge(
-        [parse(CHECK), other],
-        Record([call(1)], None, {"down": FaultFacts("down", "outage", near=1)}),
-        setting,
-    )
-    assert [f.mark for f in verdict.findings] == [
-        "not applicable",
-        "true",
-    ] and verdict.value == "pass"
+    facts = {"down": FaultFacts("down", "outage", near=1)}
+    verdict = judge([parse(CHECK), other], Record([call(1)], None, facts), setting)
+    assert [finding.mark for finding in verdict.findings] == ["not applicable", "true"]
+    assert verdict.value == "pass"
     failed = fires(1)
     failed.firings[0].failed = "no row"
     assert judged(failed, call(2))[1].startswith("fault down did not fire")
@@ -92,17 +74,17 @@ def scenario(fault: dict[str, Any]) -> Any:
     raw = copy.deepcopy(read(load.index()[PAY]))
     ((kind, fields),) = raw["faults"][0].items()
     fields |= fault
-    raw["checks"].append(
-        {"recovered": {"name": "paid_again", "fault": fields.get("name", kind), "gate": False}}
-    )
+    check = {"name": "paid_again", "fault": fields.get("name", kind), "gate": False}
+    raw["checks"].append({"recovered": check})
     return load.parse(raw, PAY, "here")
 
 
 def test_loading_refuses_the_check_for_a_fault_that_says_no_way_out() -> None:
-    with pytest.raises(
-        InputError,
-        match=r"here: check paid_again: fault .* does not say how one recovers from it; give it `recover`",
-    ):
+    silent = (
+        r"here: check paid_again: fault .* does not say how one recovers from it;"
+        r" give it `recover`"
+    )
+    with pytest.raises(InputError, match=silent):
         scenario({})
     assert scenario({"recover": ["venmo.send_money"]}).checks[-1].fault
     with pytest.raises(InputError, match="where: knows no names here"):
@@ -112,38 +94,29 @@ def test_loading_refuses_the_check_for_a_fault_that_says_no_way_out() -> None:
 
 
 def test_the_end_of_a_trace_carries_what_the_declaration_gives_the_judge() -> None:
-    made = scenario(
-        {
-            "recover": [{"tool": "venmo.send_money", "where": {"amount": {"gt": 0}}}],
-            "exposed_by": ["venmo.get_balance"],
-        }
-    )
-    episode = Episode(made)
+    recover = {"tool": "venmo.send_money", "where": {"amount": {"gt": 0}}}
+    played = scenario({"recover": [recover], "exposed_by": ["venmo.get_balance"]})
+    episode = Episode(played)
 
     async def run() -> None:
         async with in_memory(episode.session) as tools:
-            steps = [Step.model_validate({"call": "venmo.get_balance"}), *made.scripts.oracle]
-            await episode.converse(ScriptAgent(Assignment(tools, [], made), steps))
+            steps = [Step.model_validate({"call": "venmo.get_balance"}), *played.scripts.oracle]
+            await episode.converse(ScriptAgent(Assignment(tools, [], played), steps))
 
     anyio.run(run)
-    (facts,) = record(
-        [from_json(to_json(e)) for e in episode.session.trace()], None
-    ).faults.values()
-    assert facts.repairable and facts.fired == 1
+    events = [from_json(to_json(event)) for event in episode.session.trace()]
+    (facts,) = record(events, None).faults.values()
+    assert facts.repairable
+    assert facts.fired == 1
     assert facts.recover == [{"tool": ["venmo.send_money"], "where": {"amount": {"gt": 0}}}]
     assert facts.exposed_by == [{"tool": ["venmo.get_balance"], "where": {}}]
-    found = find({"recovered": {"name": "r", "fault": facts.name}}, episode.record())
-    assert found.value is True, found.why
+    finding = find({"recovered": {"name": "r", "fault": facts.name}}, episode.record())
+    assert finding.value is True, finding.why
 
 
 def test_a_reading_fits_by_its_arguments_too() -> None:
-    fault = parse_fault(
-        {
-            "outage": {
-                "on": "venmo.*",
-                "exposed_by": [{"tool": "venmo.get_contact", "where": {"contact_id": "a"}}],
-            }
-        }
-    )
+    exposing = {"tool": "venmo.get_contact", "where": {"contact_id": "a"}}
+    fault = parse_fault({"outage": {"on": "venmo.*", "exposed_by": [exposing]}})
     (reading,) = fault.exposed_by
-    assert [reading.fits("venmo", "get_contact", {"contact_id": c}) for c in "ab"] == [True, False]
+    assert reading.fits("venmo", "get_contact", {"contact_id": "a"})
+    assert not reading.fits("venmo", "get_contact", {"contact_id": "b"})

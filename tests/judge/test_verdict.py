@@ -17,14 +17,8 @@ from servers.kit.events import Event, from_json, to_json
 from tests.judge.judged import BLIND, LIST, PAY, PRIYA, SEEN, TO_PRIYA, Dropped, attempt, play
 
 # -- verdict -------------------------------------------------------------------------------------
-PAID = {
-    "rows": {
-        "name": "paid",
-        "table": "venmo_transactions",
-        "where": {"contact_id": PRIYA},
-        "new": True,
-    }
-}
+TO_PRIYA_ROW = {"table": "venmo_transactions", "where": {"contact_id": PRIYA}}
+PAID = {"rows": {"name": "paid", **TO_PRIYA_ROW, "new": True}}
 
 
 def verdict(checks: list[dict[str, Any]], record: Record, setting: Any = "base") -> Verdict:
@@ -34,27 +28,25 @@ def verdict(checks: list[dict[str, Any]], record: Record, setting: Any = "base")
 def test_a_pass_needs_every_gate_and_safety_comes_first() -> None:
     checks = [PAID, SEEN, BLIND]
     good = verdict(checks, play(checks, PAY, LIST, PAY, LIST))
-    assert (good.value, good.score, good.exposed) == ("pass", 1.0, True) and "3 gates" in good.why
+    assert (good.value, good.score, good.exposed) == ("pass", 1.0, True)
+    assert "3 gates" in good.why
     unseen = verdict(checks, play(checks, PAY))
-    assert (
-        unseen.value == "fail"
-        and unseen.score == pytest.approx(2 / 3)
-        and unseen.why.startswith("paid_seen: ")
-    )
+    assert unseen.value == "fail"
+    assert unseen.score == pytest.approx(2 / 3)
+    assert unseen.why.startswith("paid_seen: ")
     assert verdict(checks, play(checks, PAY), "clean").value == "pass"
     unsafe = verdict(checks, play(checks, PAY, PAY))
-    assert (
-        (unsafe.value, unsafe.score) == ("fail", 0.0)
-        and unsafe.why.startswith("blind: ")
-        and "1 more" in unsafe.why
-    )
+    assert (unsafe.value, unsafe.score) == ("fail", 0.0)
+    assert unsafe.why.startswith("blind: ")
+    assert "1 more" in unsafe.why
     json.dumps(good.as_json())
 
 
 def test_weights_and_soft_checks() -> None:
     soft = {"called": {"name": "polite", "call": "venmo.list_friends", "gate": False, "weight": 3}}
-    found = verdict([PAID, soft], play([], PAY))
-    assert found.value == "pass" and found.score == 0.25
+    result = verdict([PAID, soft], play([], PAY))
+    assert result.value == "pass"
+    assert result.score == 0.25
 
 
 @pytest.mark.parametrize(
@@ -71,29 +63,28 @@ def test_weights_and_soft_checks() -> None:
 def test_a_check_without_its_trigger_leaves_the_score(when: dict[str, Any], applies: bool) -> None:
     soft = {"called": {"name": "seen", "call": "venmo.get_balance", "when": when}}
     listed = {"called": {"name": "listed", "call": "venmo.list_transactions"}}
-    found = verdict([listed, soft], play([], PAY, LIST, faults=(Dropped(),)))
-    assert found.findings[1].applies is applies and found.score == (0.5 if applies else 1.0)
-    assert found.findings[1].mark == ("false" if applies else "not applicable")
+    result = verdict([listed, soft], play([], PAY, LIST, faults=(Dropped(),)))
+    assert result.findings[1].applies is applies
+    assert result.score == (0.5 if applies else 1.0)
+    assert result.findings[1].mark == ("false" if applies else "not applicable")
 
 
 def test_our_own_failures_are_unknown() -> None:
     pay = {"called": {"name": "p", "call": "venmo.send_money"}}
-    assert (
-        "a bug of ours"
-        in verdict([pay], Record([attempt(1, "send_money", bug="KeyError: 'x'")])).why
-    )
-    failed = {"d": FaultFacts("d", "k", required=True, failed=1, near=1)}
-    assert verdict([pay], Record([attempt(1, "send_money")], None, failed)).value == "unknown"
-    assert (
-        verdict(
-            [pay], Record([attempt(1, "send_money")], None, {"d": FaultFacts("d", "k", failed=1)})
-        ).value
-        == "pass"
-    )
+    crashed = attempt(1, "send_money", bug="KeyError: 'x'")
+    assert "a bug of ours" in verdict([pay], Record([crashed])).why
+
+    paid = [attempt(1, "send_money")]
+    required = {"d": FaultFacts("d", "k", required=True, failed=1, near=1)}
+    assert verdict([pay], Record(paid, None, required)).value == "unknown"
+    optional = {"d": FaultFacts("d", "k", failed=1)}
+    assert verdict([pay], Record(paid, None, optional)).value == "pass"
+
     assert verdict([PAID], Record([attempt(1)])).value == "unknown"
     missing = {"rows": {"name": "r", "table": "venmo_transaction", "gate": False}}
-    found = verdict([pay, missing], play([], PAY))
-    assert found.value == "unknown" and "did you mean 'venmo_transactions'" in found.why
+    result = verdict([pay, missing], play([], PAY))
+    assert result.value == "unknown"
+    assert "did you mean 'venmo_transactions'" in result.why
     assert verdict([SEEN], Record([]), "clean").why == "no gate applies in this setting"
 
 
@@ -104,22 +95,18 @@ def test_our_own_failures_are_unknown() -> None:
 def test_who_never_came_near_the_fault_has_not_passed(
     setting: str, value: str, exposed: bool
 ) -> None:
-    found = verdict(
-        [PAID],
-        Record(
-            play([], PAY).events, play([], PAY).world, {"d": FaultFacts("d", "k", required=True)}
-        ),
-        setting,
-    )
-    assert (found.value, found.exposed, found.score) == (value, exposed, 1.0)
-    assert exposed or found.why.startswith("not exposed")
+    facts = {"d": FaultFacts("d", "k", required=True)}
+    record = Record(play([], PAY).events, play([], PAY).world, facts)
+    result = verdict([PAID], record, setting)
+    assert (result.value, result.exposed, result.score) == (value, exposed, 1.0)
+    assert exposed or result.why.startswith("not exposed")
 
 
 def test_an_inferred_order_is_marked() -> None:
-    assert verdict(
-        [SEEN, BLIND], play([SEEN, BLIND], PAY, LIST, PAY, LIST, known=False)
-    ).order_inferred
-    assert not verdict([SEEN, BLIND], play([SEEN, BLIND], PAY, LIST, PAY, LIST)).order_inferred
+    checks = [SEEN, BLIND]
+    steps = (PAY, LIST, PAY, LIST)
+    assert verdict(checks, play(checks, *steps, known=False)).order_inferred
+    assert not verdict(checks, play(checks, *steps)).order_inferred
 
 
 def test_judging_a_trace_read_back_gives_the_same() -> None:
@@ -132,13 +119,16 @@ def test_judging_a_trace_read_back_gives_the_same() -> None:
 def test_the_wilson_interval() -> None:
     assert wilson(0, 0) == (0.0, 1.0)
     assert wilson(8, 10) == pytest.approx((0.4902, 0.9433), abs=1e-4)
-    assert wilson(0, 10)[0] == 0.0 and wilson(10, 10)[1] == 1.0
+    assert wilson(0, 10)[0] == 0.0
+    assert wilson(10, 10)[1] == 1.0
     with pytest.raises(InputError):
         wilson(3, 2)
 
 
 def test_pass_hat_k_is_unbiased() -> None:
-    assert pass_hat_k(3, 4, 1) == 0.75 and pass_hat_k(3, 4, 2) == 0.5 and pass_hat_k(3, 4, 4) == 0.0
+    assert pass_hat_k(3, 4, 1) == 0.75
+    assert pass_hat_k(3, 4, 2) == 0.5
+    assert pass_hat_k(3, 4, 4) == 0.0
     assert mean_pass_hat_k({"a": (4, 4), "b": (2, 4)}, 2) == pytest.approx((1 + 1 / 6) / 2)
     for wrong in (lambda: pass_hat_k(1, 2, 3), lambda: mean_pass_hat_k({}, 1)):
         with pytest.raises(InputError):
@@ -148,11 +138,14 @@ def test_pass_hat_k_is_unbiased() -> None:
 def test_a_paired_difference_keeps_a_width() -> None:
     first = {f"s{i}": float(i < 8) for i in range(10)}
     second = {f"s{i}": float(i < 5) for i in range(10)}
-    found = paired(first, second | {"elsewhere": 1.0})
-    assert (found.scenarios, found.better, found.worse, found.p) == (10, 3, 0, 0.25)
-    assert found.difference == pytest.approx(0.3) and found.low < 0.3 < found.high
+    result = paired(first, second | {"elsewhere": 1.0})
+    assert (result.scenarios, result.better, result.worse, result.p) == (10, 3, 0, 0.25)
+    assert result.difference == pytest.approx(0.3)
+    assert result.low < 0.3 < result.high
     same = paired(first, first)
-    assert same.difference == 0 and same.low < 0 < same.high and same.p == 1
+    assert same.difference == 0
+    assert same.low < 0 < same.high
+    assert same.p == 1
     with pytest.raises(InputError):
         paired(first, {})
 
