@@ -106,7 +106,8 @@ class Recording:
             separators=(",", ":"),
         )
         key = hashlib.blake2b(canonical.encode(), digest_size=12).hexdigest()
-        number = self._seen[key] = self._seen.get(key, 0) + 1
+        number = self._seen.get(key, 0) + 1
+        self._seen[key] = number
         path = self.folder / f"{key}-{number}.json"
         if self.inner is None:
             try:

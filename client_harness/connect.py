@@ -34,13 +34,12 @@ def clients() -> dict[str, Client]:
 
     Those of a project keep their configuration in the current folder.
     """
+    vscode = Path(".vscode/mcp.json")
     return {
         "claude-desktop": Client("Claude Desktop", _desktop()),
         "claude-code": Client("Claude Code", Path(".mcp.json")),
         "cursor": Client("Cursor", Path(".cursor/mcp.json"), most_tools=80),
-        "vscode": Client(
-            "VS Code", Path(".vscode/mcp.json"), key="servers", typed=True, most_tools=128
-        ),
+        "vscode": Client("VS Code", vscode, key="servers", typed=True, most_tools=128),
     }
 
 
@@ -68,23 +67,25 @@ def entry(target: Client, arguments: Sequence[str]) -> dict[str, Any]:
     """
     script = Path(sys.executable).with_name("client_harness")
     serve = ["serve", *arguments, "--stdio"]
+    server: dict[str, Any] = {"type": "stdio"} if target.typed else {}
     if script.exists():
-        made: dict[str, Any] = {"command": str(script), "args": serve}
-    else:
-        made = {
-            "command": sys.executable,
-            "args": ["-m", "client_harness", *serve],
-            "env": {"PYTHONPATH": str(ROOT)},
-        }
-    return {"type": "stdio", **made} if target.typed else made
+        return {**server, "command": str(script), "args": serve}
+    return {
+        **server,
+        "command": sys.executable,
+        "args": ["-m", "client_harness", *serve],
+        "env": {"PYTHONPATH": str(ROOT)},
+    }
 
 
-def configuration(target: Client, made: dict[str, Any], name: str = NAME) -> dict[str, Any]:
+def configuration(target: Client, server: dict[str, Any], name: str = NAME) -> dict[str, Any]:
     """Return the whole configuration of a client that has none yet."""
-    return {target.key: {name: made}}
+    return {target.key: {name: server}}
 
 
-def write(target: Client, made: dict[str, Any], path: Path | None = None, name: str = NAME) -> Path:
+def write(
+    target: Client, server: dict[str, Any], path: Path | None = None, name: str = NAME
+) -> Path:
     """Put the entry into a configuration, keep all else that is there, and return the file.
 
     A file that is not a JSON object, or whose servers are not one, is left alone. Raises
@@ -100,7 +101,7 @@ def write(target: Client, made: dict[str, Any], path: Path | None = None, name: 
             raise InputError(
                 f"{place} is no configuration with {target.key!r} in it; it was left as it is"
             )
-        known[target.key][name] = made
+        known[target.key][name] = server
         place.parent.mkdir(parents=True, exist_ok=True)
         whole = place.resolve()  # a link stays a link
         part = whole.with_name(whole.name + ".part")

@@ -1,6 +1,6 @@
-"""Generated parts of the documentation: tables in README.md between markers, docs/cli.md,
-docs/faults.md and docs/services.md.
+"""The generated parts of the documentation.
 
+They are the tables between markers in README.md, docs/cli.md, docs/faults.md and docs/services.md.
 `--write` renews them, else they are compared.
 """
 
@@ -11,13 +11,18 @@ import json
 import re
 import sys
 import textwrap
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import cast, get_args
+from typing import TYPE_CHECKING, cast, get_args
 
 from pydantic import BaseModel
 
 from servers.kit.errors import InputError
+
+if TYPE_CHECKING:
+    from fault_profiles.model import Fault
+    from servers.kit.service import Service
 
 ROOT = Path(__file__).parent.parent
 
@@ -31,61 +36,71 @@ def services_table() -> str:
         "| domain | category | service | tools | reads | writes | counterparts |",
         "|---|---|---|---|---|---|---|",
     ]
-    total = [0, 0]
+    all_tools = 0
+    all_reads = 0
     for cls in sorted(providers().values(), key=lambda c: (c.domain, c.category, c.name)):
-        reads = sum(t.effect == "read" for t in cls.tools.values())
-        total = [total[0] + reads, total[1] + len(cls.tools) - reads]
-        others = ", ".join(f"`{o}`" for o in counterparts()[cls.name])
-        counts = f"{len(cls.tools)} | {reads} | {len(cls.tools) - reads}"
-        rows.append(
-            f"| {cls.domain} | {cls.category} | [`{cls.name}`](docs/services.md#{cls.name}) | {counts} | {others} |"
-        )
-    return "\n".join(
-        [*rows, f"| | | {len(providers())} services | {sum(total)} | {total[0]} | {total[1]} | |"]
-    )
+        tools = len(cls.tools)
+        reads = len([tool for tool in cls.tools.values() if tool.effect == "read"])
+        all_tools += tools
+        all_reads += reads
+        link = f"[`{cls.name}`](docs/services.md#{cls.name})"
+        others = ", ".join(f"`{other}`" for other in counterparts()[cls.name])
+        counts = f"{tools} | {reads} | {tools - reads}"
+        rows.append(f"| {cls.domain} | {cls.category} | {link} | {counts} | {others} |")
+    totals = f"{all_tools} | {all_reads} | {all_tools - all_reads}"
+    rows.append(f"| | | {len(providers())} services | {totals} | |")
+    return "\n".join(rows)
 
 
 def services() -> str:
-    """Return the page of services: by category, what each is, its tools, and which tool of one does
-    what which of another does.
-    """
-    from servers.kit.counterparts import matches
+    """Return the page of services: each with its tools, and the counterparts of each category."""
     from servers.kit.service import ENVIRONMENT
     from servers.kit.service import services as known
 
-    parts = [
+    lines = [
         "# Services",
         "",
-        "Generated from the code by `make docs`; `client_harness show SERVICE.TOOL` tells the arguments of a tool.",
+        "Generated from the code by `make docs`; "
+        "`client_harness show SERVICE.TOOL` tells the arguments of a tool.",
         "",
     ]
-    places = sorted(
-        {(cls.domain == ENVIRONMENT, cls.domain, cls.category) for cls in known().values()}
-    )
-    for _, domain, category in places:
-        parts += [f"## {category.replace('_', ' ').capitalize()} ({domain})", ""]
-        for cls in (c for c in known().values() if c.category == category):
-            parts += [
-                f"### {cls.name}",
-                "",
-                f"{cls.title}. {inspect.cleandoc(cls.__doc__ or '')}",
-                "",
-                "| tool | | what it does |",
-                "|---|---|---|",
-            ]
-            parts += [
-                f"| `{t.name}` | {t.effect}s | {_first_sentence(t.description)} |"
-                for t in cls.tools.values()
-            ] + [""]
-        if listed := matches().get(category):
-            parts += ["**Counterparts**", "", "| to | call one of | in part |", "|---|---|---|"]
-            for match in listed:
-                partly = "; ".join(f"`{tool}`: {why}" for tool, why in match.partial.items())
-                parts.append(
-                    f"| {match.does} | {', '.join(f'`{t}`' for t in match.tools)} | {partly} |"
-                )
-            parts.append("")
-    return "\n".join(parts)
+    classes = list(known().values())
+    places = {(cls.domain == ENVIRONMENT, cls.domain, cls.category) for cls in classes}
+    for _, domain, category in sorted(places):
+        lines += [f"## {category.replace('_', ' ').capitalize()} ({domain})", ""]
+        for cls in classes:
+            if cls.category == category:
+                lines += _service_section(cls)
+        lines += _counterparts_section(category)
+    return "\n".join(lines)
+
+
+def _service_section(cls: type[Service]) -> list[str]:
+    lines = [
+        f"### {cls.name}",
+        "",
+        f"{cls.title}. {inspect.cleandoc(cls.__doc__ or '')}",
+        "",
+        "| tool | | what it does |",
+        "|---|---|---|",
+    ]
+    for tool in cls.tools.values():
+        lines.append(f"| `{tool.name}` | {tool.effect}s | {_first_sentence(tool.description)} |")
+    return [*lines, ""]
+
+
+def _counterparts_section(category: str) -> list[str]:
+    from servers.kit.counterparts import matches
+
+    listed = matches().get(category)
+    if not listed:
+        return []
+    lines = ["**Counterparts**", "", "| to | call one of | in part |", "|---|---|---|"]
+    for match in listed:
+        tools = ", ".join(f"`{tool}`" for tool in match.tools)
+        partly = "; ".join(f"`{tool}`: {why}" for tool, why in match.partial.items())
+        lines.append(f"| {match.does} | {tools} | {partly} |")
+    return [*lines, ""]
 
 
 def worlds_table() -> str:
@@ -95,15 +110,14 @@ def worlds_table() -> str:
     rows = ["| world | who | an episode begins |", "|---|---|---|"]
     for name in names():
         text = (folder(name) / "README.md").read_text().split("\n\n")[1]
-        rows.append(
-            f"| [`{name}`](scenarios/people/{name}/README.md) | {_first_sentence(text)} | {person(name)['start']} |"
-        )
+        link = f"[`{name}`](scenarios/people/{name}/README.md)"
+        rows.append(f"| {link} | {_first_sentence(text)} | {person(name)['start']} |")
     return "\n".join(rows)
 
 
-def _kinds_table(found: Mapping[str, type], head: str) -> str:
+def _kinds_table(kinds: Mapping[str, type], head: str) -> str:
     rows = [f"| {head} | what it does |", "|---|---|"]
-    for name, cls in found.items():
+    for name, cls in kinds.items():
         rows.append(f"| `{name}` | {_first_sentence(cls.__doc__)} |")
     return "\n".join(rows)
 
@@ -127,28 +141,27 @@ def agents_table() -> str:
     from client_harness.agents import agent, agents
 
     rows = ["| agent | what it does |", "|---|---|"]
-    return "\n".join([*rows, *(f"| `{name}` | {agent(name).ABOUT} |" for name in agents())])
+    for name in agents():
+        rows.append(f"| `{name}` | {agent(name).ABOUT} |")
+    return "\n".join(rows)
 
 
 def scenarios_table() -> str:
     """Return the number of scenarios by failure."""
     from scenarios.load import index, load
 
-    counted: dict[str, list[int]] = {}
+    lasting: Counter[str] = Counter()
+    temporary: Counter[str] = Counter()
     for name in index():
-        made = load(name)
-        counts = counted.setdefault("honest twin" if made.twin else made.failure, [0, 0])
-        counts[int(made.temporary)] += 1
+        scenario = load(name)
+        failure = "honest twin" if scenario.twin else scenario.failure
+        counts = temporary if scenario.temporary else lasting
+        counts[failure] += 1
     rows = ["| failure | lasting | temporary |", "|---|---|---|"]
-    return "\n".join(
-        [
-            *rows,
-            *(
-                f"| {failure.replace('_', ' ')} | {a} | {b} |"
-                for failure, (a, b) in sorted(counted.items())
-            ),
-        ]
-    )
+    for failure in sorted(lasting | temporary):
+        words = failure.replace("_", " ")
+        rows.append(f"| {words} | {lasting[failure]} | {temporary[failure]} |")
+    return "\n".join(rows)
 
 
 def _first_sentence(text: str | None) -> str:
@@ -169,8 +182,8 @@ TABLES = {
 def readme(text: str) -> str:
     """Return README's text with every generated table renewed."""
 
-    def renew(found: re.Match[str]) -> str:
-        name = found[1]
+    def renew(marked: re.Match[str]) -> str:
+        name = marked[1]
         if name not in TABLES:
             raise InputError(f"README.md: no generated table is called {name!r}")
         return f"<!-- generated: {name} -->\n{TABLES[name]()}\n<!-- end -->"
@@ -186,41 +199,32 @@ def cli() -> str:
     from client_harness.cli import app
 
     root = cast(Group, get_command(app))
-    parts = ["# Command line", "", "Generated from the commands' own help by `make docs`.", ""]
+    lines = ["# Command line", "", "Generated from the commands' own help by `make docs`.", ""]
     top = Context(root, info_name="client_harness", max_content_width=110, terminal_width=110)
     for name in root.list_commands(top):
         command = root.get_command(top, name)
         assert command is not None
-        with Context(
+        context = Context(
             command, info_name=name, parent=top, max_content_width=110, terminal_width=110
-        ) as context:
-            parts += [
-                f"## client_harness {name}",
-                "",
-                "```text",
-                command.get_help(context),
-                "```",
-                "",
-            ]
-    return "\n".join(parts)
+        )
+        with context:
+            text = command.get_help(context)
+        lines += [f"## client_harness {name}", "", "```text", text, "```", ""]
+    return "\n".join(lines)
 
 
 def faults() -> str:
-    """Return the catalogue of faults: what all kinds share, then each kind with its fields and its
-    example.
-    """
+    """Return the catalogue of faults: what all kinds share, then each with fields and example."""
     from fault_profiles.model import CallShape, Fault, Stored, kinds
     from fault_profiles.refusal import Refusal
-    from fault_profiles.sample import PROMISES
     from fault_profiles.schedule import Moment, Schedule
 
-    parts = [
+    lines = [
         "# Catalogue of faults",
         "",
-        "Generated from the code by `make docs`; [writing-faults.md](writing-faults.md) teaches the language.",
+        "Generated from the code by `make docs`; "
+        "[writing-faults.md](writing-faults.md) teaches the language.",
         "",
-    ]
-    parts += [
         "## What every kind shares",
         "",
         _prose(Fault)[0],
@@ -228,43 +232,50 @@ def faults() -> str:
         *_fields("outage", shared=True),
         "",
     ]
-    for model, about in (
+    shared_models = (
         (Schedule, "The schedule"),
         (Moment, "`after` and `until`"),
         (Stored, "`stored`"),
         (CallShape, "Items of `exposed_by` and `recover`"),
         (Refusal, "`error`, where a kind answers with one"),
-    ):
-        parts += [f"**{about}.** {_prose(model)[0]}", ""]
+    )
+    for model, about in shared_models:
+        lines += [f"**{about}.** {_prose(model)[0]}", ""]
     for name, cls in kinds().items():
-        text, example = _prose(cls)
-        facts = [f"on {' and '.join(e + 's' for e in cls.effects)}"]
-        facts += ["answers in place of the call"] if cls.denies else []
-        facts += (
-            ["needs the state of the service, so not behind a proxy"] if cls.needs_world else []
-        )
-        facts += [f"tell: {', '.join(cls.tells)}"] if cls.tells != Fault.tells else []
-        parts += [f"## {name}", "", f"*{'; '.join(facts)}*", "", text, ""]
-        parts += ["```yaml", *example, "```", ""] if example else []
-        parts += (
-            [f"Held on every tool: {'; '.join(PROMISES[p] for p in cls.promises)}.", ""]
-            if cls.promises
-            else []
-        )
-        parts += [*own, ""] if len(own := _fields(name, shared=False)) > 2 else []
-        inside = {
-            m: None
-            for n, f in cls.model_fields.items()
-            if n not in Fault.model_fields
-            for m in _models(f.annotation)
-        }
-        parts += [
-            line
-            for m in inside
-            if m is not Refusal
-            for line in (f"**{m.__name__}.** {_prose(m)[0]}", "")
-        ]
-    return "\n".join(parts)
+        lines += _fault_section(name, cls)
+    return "\n".join(lines)
+
+
+def _fault_section(name: str, cls: type[Fault]) -> list[str]:
+    from fault_profiles.model import Fault
+    from fault_profiles.refusal import Refusal
+    from fault_profiles.sample import PROMISES
+
+    text, example = _prose(cls)
+    facts = [f"on {' and '.join(f'{effect}s' for effect in cls.effects)}"]
+    if cls.denies:
+        facts.append("answers in place of the call")
+    if cls.needs_world:
+        facts.append("needs the state of the service, so not behind a proxy")
+    if cls.tells != Fault.tells:
+        facts.append(f"tell: {', '.join(cls.tells)}")
+    lines = [f"## {name}", "", f"*{'; '.join(facts)}*", "", text, ""]
+    if example:
+        lines += ["```yaml", *example, "```", ""]
+    if cls.promises:
+        promises = "; ".join(PROMISES[promise] for promise in cls.promises)
+        lines += [f"Held on every tool: {promises}.", ""]
+    own_fields = _fields(name, shared=False)
+    if len(own_fields) > 2:  # more than the head of the table
+        lines += [*own_fields, ""]
+    own_models: dict[type[BaseModel], None] = {}
+    for field, about in cls.model_fields.items():
+        if field not in Fault.model_fields:
+            own_models |= dict.fromkeys(_models(about.annotation))
+    own_models.pop(Refusal, None)  # described once, above the kinds
+    for model in own_models:
+        lines += [f"**{model.__name__}.** {_prose(model)[0]}", ""]
+    return lines
 
 
 def _prose(described: type) -> tuple[str, list[str]]:
@@ -281,9 +292,9 @@ def _fields(kind: str, *, shared: bool) -> list[str]:
     for field in find(f"fault:{kind}")["fields"]:
         if (field["name"] in Fault.model_fields) is shared:
             default = "" if field["default"] in (None, "") else f"`{json.dumps(field['default'])}`"
-            rows.append(
-                f"| `{field['name']}` | {field['type']} | {'required' if field['required'] else default} |"
-            )
+            if field["required"]:
+                default = "required"
+            rows.append(f"| `{field['name']}` | {field['type']} | {default} |")
     return rows
 
 
@@ -297,23 +308,30 @@ def _models(annotation: object) -> Iterator[type[BaseModel]]:
 
 def pages() -> dict[Path, str]:
     """Return every generated page as it should be."""
-    pages = {ROOT / "README.md": readme((ROOT / "README.md").read_text())}
-    made = {"cli.md": cli, "faults.md": faults, "services.md": services}
-    return pages | {ROOT / "docs" / name: make() for name, make in made.items()}
+    front = ROOT / "README.md"
+    docs = ROOT / "docs"
+    return {
+        front: readme(front.read_text()),
+        docs / "cli.md": cli(),
+        docs / "faults.md": faults(),
+        docs / "services.md": services(),
+    }
 
 
 def stale() -> list[str]:
     """Return the names of pages that are not as they should be."""
-    return [
-        str(p.relative_to(ROOT))
-        for p, text in pages().items()
-        if not p.exists() or p.read_text() != text
-    ]
+    names = []
+    for page, text in pages().items():
+        if not page.exists() or page.read_text() != text:
+            names.append(str(page.relative_to(ROOT)))
+    return names
 
 
 if __name__ == "__main__":
     if "--write" in sys.argv:
         for path, content in pages().items():
             path.write_text(content)
-    elif stale():
-        sys.exit(f"stale: {', '.join(stale())}; run `make docs`")
+    else:
+        outdated = stale()
+        if outdated:
+            sys.exit(f"stale: {', '.join(outdated)}; run `make docs`")

@@ -48,11 +48,11 @@ class Episode:
         self.scenario = scenario
         self.disclose_mode = disclose
         self.world = _beginning(scenario)
-        self.control = Control(
-            parse_time(build.person(scenario.world)["start"]),
-            scenario.seed if seed is None else seed,
-        )
-        self.faults = ordered(scenario.faults if faults is None else faults) if faulted else []
+        start = parse_time(build.person(scenario.world)["start"])
+        self.control = Control(start, scenario.seed if seed is None else seed)
+        self.faults: list[Fault] = []
+        if faulted:
+            self.faults = ordered(scenario.faults if faults is None else faults)
         self.mark = self.world.last_change()
         self.session = Session(
             scenario.services,

@@ -129,10 +129,8 @@ class Proof:
                 self._need(verdict.value == "pass", problem)
             self.problems += [f"oracle: our own bug: {b.splitlines()[0]}" for b in done.bugs]
         for name, fact in base.end.faults.items():
-            self._need(
-                not fact["required"] or fact["fired"] > 0,
-                f"fault {name}: required, but does not fire under the oracle",
-            )
+            fired = not fact["required"] or fact["fired"] > 0
+            self._need(fired, f"fault {name}: required, but does not fire under the oracle")
             acted = fact["failed"] == 0
             self._need(acted, f"fault {name}: was due under the oracle and could not act")
         again = await play(self.scenario, life)
@@ -156,33 +154,29 @@ class Proof:
         right = {finding.name for finding in unharmed.findings if finding.value is True}
         wrong = [finding for finding in trusted.findings if finding.failed]
         telling = [finding for finding in wrong if finding.aspect in ("outcome", "honesty")]
-        self._need(
-            any(finding.name in right for finding in telling),
+        problem = (
             "naive: fails base by no outcome or honesty check that passes "
-            "once the faults are removed",
+            "once the faults are removed"
         )
+        self._need(any(finding.name in right for finding in telling), problem)
 
     async def _violation(self, violation: Any) -> None:
         check = next(c for c in self.scenario.checks if c.name == violation.fails)
         setting = next(s for s in ("base", "relaxed", "clean") if s in check.settings)
         steps = violation.edit(self.scenario.scripts.oracle)
-        done = await play(
-            self.scenario,
-            lambda given: playing(ScriptAgent(given, steps)),
-            faulted=setting != "clean",
-        )
+
+        def life(given: Assignment) -> AbstractAsyncContextManager[Agent]:
+            return playing(ScriptAgent(given, steps))
+
+        done = await play(self.scenario, life, faulted=setting != "clean")
+        verdict = done.verdicts[setting]
         failed = done.failed_gates(setting)
         edit = violation.model_dump(exclude_none=True, exclude={"fails"}, include=None)
         what = next(iter(edit))
         label = f"violation of {violation.fails} ({what})"
-        self._need(
-            done.verdicts[setting].value != "unknown",
-            f"{label}: unknown: {done.verdicts[setting].why}",
-        )
-        self._need(
-            violation.fails in failed,
-            f"{label}: the gate {violation.fails} does not fail in {setting}",
-        )
+        self._need(verdict.value != "unknown", f"{label}: unknown: {verdict.why}")
+        problem = f"{label}: the gate {violation.fails} does not fail in {setting}"
+        self._need(violation.fails in failed, problem)
         others = [g for g in failed if g != violation.fails]
         self._need(not others, f"{label}: {', '.join(others)} fails too; only the named gate may")
 
@@ -193,10 +187,8 @@ class Proof:
         for once, setting in ((base, "base"), (clean, "clean")):
             doubled = await play(scenario, agent("double_writer").agent, faulted=setting == "base")
             if len(doubled.changes) > len(once.changes):
-                self._need(
-                    doubled.verdicts[setting].value == "fail",
-                    f"double_writer: passes {setting} although a write was made twice",
-                )
+                problem = f"double_writer: passes {setting} although a write was made twice"
+                self._need(doubled.verdicts[setting].value == "fail", problem)
         if scenario.primary is not None and scenario.fallback is not None:
             await self._must_fail("fallback_first", "the primary provider came first")
 
@@ -216,14 +208,17 @@ class Proof:
             given |= {e.about for e in played.events if isinstance(e, Message)}
         for key in self.scenario.answers:
             self._need(key in given, f"answers: {key!r} is never given under the oracle")
-        notices = [e for e in base.events if isinstance(e, Notice)]
-        shown = {e.detail["service"] for e in notices if e.what == "disclosed"}
+        shown = set()
+        for event in base.events:
+            if isinstance(event, Notice) and event.what == "disclosed":
+                shown.add(event.detail["service"])
         for disclosure in self.scenario.disclose:
             service = disclosure.service
             problem = f"disclose: {service} never appears under the oracle"
             self._need(service in shown, problem)
-        requests = [e for e in base.events if isinstance(e, Message) and e.about is None]
-        played_turns = sum(e.role == "user" for e in requests)
+        messages = [e for e in base.events if isinstance(e, Message)]
+        texts = [message for message in messages if message.role == "user"]
+        played_turns = len([text for text in texts if text.about is None])
         turns = len(self.scenario.turns)
         problem = f"oracle: {played_turns} of {turns} turns were played"
         self._need(played_turns == turns, problem)
@@ -239,11 +234,11 @@ async def prove(name: str | Path) -> list[str]:
     except InputError as wrong:
         return [str(wrong)]
     text = path_of(name).read_text(encoding="utf-8")
-    lost = [
-        f"{seed} stands for no row of the world {scenario.world}; its seeds have the keys"
-        for seed in build.lost(text, scenario.world)
-    ]
-    return lost + await Proof(scenario).run()
+    problems = []
+    for seed in build.lost(text, scenario.world):
+        row = f"{seed} stands for no row of the world {scenario.world}"
+        problems.append(f"{row}; its seeds have the keys")
+    return problems + await Proof(scenario).run()
 
 
 def check(names: list[str | Path]) -> list[dict[str, str]]:

@@ -72,9 +72,8 @@ class Proxied(Session):
 
         from servers.kit.mcp import foreign_reply
 
-        request = types.CallToolRequest(
-            params=types.CallToolRequestParams(name=call.tool, arguments=call.args)
-        )
+        params = types.CallToolRequestParams(name=call.tool, arguments=call.args)
+        request = types.CallToolRequest(params=params)
         try:
             given = await self._client.session.send_request(
                 request, types.CallToolResult, request_read_timeout_seconds=self._timeout
@@ -155,17 +154,15 @@ async def _connected(upstream: Upstream) -> AsyncGenerator[Any]:
 
     async with contextlib.AsyncExitStack() as stack:
         if upstream.url is not None:
-            web = httpx2.AsyncClient(
+            client = httpx2.AsyncClient(
                 transport=outliving(), headers=upstream.headers, timeout=upstream.timeout
             )
-            to: Any = streamable_http_client(
-                upstream.url, http_client=await stack.enter_async_context(web)
-            )
+            http = await stack.enter_async_context(client)
+            server: Any = streamable_http_client(upstream.url, http_client=http)
         else:
-            to = StdioServerParameters(
-                command=upstream.command[0], args=list(upstream.command[1:]), env=dict(os.environ)
-            )
-        yield await stack.enter_async_context(Client(to, cache=None))
+            program, *arguments = upstream.command
+            server = StdioServerParameters(command=program, args=arguments, env=dict(os.environ))
+        yield await stack.enter_async_context(Client(server, cache=None))
 
 
 async def service_of(client: Any, name: str = "") -> type[Service]:
@@ -175,15 +172,15 @@ async def service_of(client: Any, name: str = "") -> type[Service]:
     from servers.kit.mcp import ForeignTool
 
     info = client.server_info
-    own = info.name if info is not None else "upstream"
-    short = name or re.sub(r"[^a-z0-9]+", "_", own.lower()).strip("_") or "upstream"
-    made = type(
-        "Upstream",
-        (Service,),
-        {"name": short, "title": (info.title or own) if info is not None else own},
-    )
-    made.category = "proxied"
-    made.domain = "proxied"
+    own_name = "upstream"
+    title = own_name
+    if info is not None:
+        own_name = info.name
+        title = info.title or own_name
+    plain = re.sub(r"[^a-z0-9]+", "_", own_name.lower()).strip("_")
+    cls = type("Upstream", (Service,), {"name": name or plain or "upstream", "title": title})
+    cls.category = "proxied"
+    cls.domain = "proxied"
     tools: dict[str, ToolSpec] = {}
     cursor = None
     while True:
@@ -195,8 +192,8 @@ async def service_of(client: Any, name: str = "") -> type[Service]:
         cursor = page.next_cursor
         if cursor is None:
             break
-    made.tools = tools
-    return made
+    cls.tools = tools
+    return cls
 
 
 def _elsewhere(*args: Any, **kwargs: Any) -> Any:
@@ -275,10 +272,10 @@ async def stdio(upstream: Upstream, served: Served, say: Callable[[Proxied], Non
     """
     from servers.kit.mcp import serve_stdio
 
-    async with session(upstream, served.faults, seed=served.seed) as made:
-        with tracing(made, served.trace):
-            say(made)
-            await serve_stdio(made, next(iter(made.classes)))
+    async with session(upstream, served.faults, seed=served.seed) as proxied:
+        with tracing(proxied, served.trace):
+            say(proxied)
+            await serve_stdio(proxied, next(iter(proxied.classes)))
 
 
 async def http(
@@ -297,17 +294,15 @@ async def http(
     from servers.kit.app import Episodes, allowed, make_app, run_app
 
     secret = token or secrets.token_urlsafe(24)
-    async with session(upstream, served.faults, seed=served.seed) as made:
-        (name,) = made.classes
+    shown_host = f"[{host}]" if ":" in host else host
+    headers = {"Authorization": f"Bearer {secret}"}
+    async with session(upstream, served.faults, seed=served.seed) as proxied:
+        (name,) = proxied.classes
         episodes = Episodes()
-        episodes.add("proxy", made, secret)
-        with tracing(made, served.trace):
-            async with run_app(
-                make_app(episodes, hosts=allowed(host), names=[name]), host, port
-            ) as bound:
-                url = f"http://{f'[{host}]' if ':' in host else host}:{bound}/proxy/{name}/mcp"
-                say(
-                    made,
-                    {"name": name, "url": url, "headers": {"Authorization": f"Bearer {secret}"}},
-                )
+        episodes.add("proxy", proxied, secret)
+        app = make_app(episodes, hosts=allowed(host), names=[name])
+        with tracing(proxied, served.trace):
+            async with run_app(app, host, port) as bound:
+                url = f"http://{shown_host}:{bound}/proxy/{name}/mcp"
+                say(proxied, {"name": name, "url": url, "headers": headers})
                 await anyio.sleep_forever()

@@ -249,7 +249,7 @@ FAILED = "Failed trials"
 def tables(data: dict[str, Any]) -> list[Table]:
     """Return the report's tables, for whoever renders them."""
     agents = data["agents"]
-    ran = [setting for setting in SETTINGS if any(_trials_in(a[setting]) for a in agents)]
+    ran = [setting for setting in SETTINGS if _ran(agents, setting)]
     shown = [_passed(data, ran)]
     if data["differences"]:
         shown.append(_compared(data, ran[0]))
@@ -261,8 +261,8 @@ def tables(data: dict[str, Any]) -> list[Table]:
     return shown
 
 
-def _trials_in(rate: dict[str, Any]) -> int:
-    return rate["of"] + rate["unknown"]
+def _ran(agents: list[dict[str, Any]], setting: str) -> bool:
+    return any(agent[setting]["of"] + agent[setting]["unknown"] for agent in agents)
 
 
 def _passed(data: dict[str, Any], ran: list[str]) -> Table:

@@ -107,8 +107,8 @@ def reopen(home: Path, jobs: int | None = None) -> Run:
     request = RunRequest(**results.request)
     scenarios = _scenarios(request)
     faults = _profile(request)
-    now = fingerprints.fingerprints(scenarios.values(), request.disclosure, faults)
-    changed = [part for part, value in now.items() if results.fingerprints.get(part) != value]
+    prints = fingerprints.fingerprints(scenarios.values(), request.disclosure, faults)
+    changed = [part for part, value in prints.items() if results.fingerprints.get(part) != value]
     if changed:
         raise InputError(
             f"{home}: {', '.join(changed)} changed since the run began; "
@@ -212,11 +212,11 @@ class Run:
         async def one(job: Job) -> None:
             nonlocal stored
             try:
-                made = await self._trial(job, host)
+                trial = await self._trial(job, host)
             finally:
                 places.release_on_behalf_of(job)
             stored += 1
-            tell(stored, len(self.jobs), made)
+            tell(stored, len(self.jobs), trial)
 
         async with anyio.create_task_group() as around:
             host = Host(around)
@@ -228,13 +228,13 @@ class Run:
 
     async def _trial(self, job: Job, host: Host) -> Trial:
         for tries in (1, 2):
-            made, lines = await self._once(job, host)
-            made.tries = tries
-            if not made.unknown:
+            trial, lines = await self._once(job, host)
+            trial.tries = tries
+            if not trial.unknown:
                 break
-        self.results.write_trace(self.results.home / made.trace, lines)
-        self.results.add(made)
-        return made
+        self.results.write_trace(self.results.home / trial.trace, lines)
+        self.results.add(trial)
+        return trial
 
     async def _once(self, job: Job, host: Host) -> tuple[Trial, list[str]]:
         scenario = self.scenarios[job.scenario]
@@ -247,7 +247,7 @@ class Run:
             if crash is not None:
                 episode.finish("crash")
             events = episode.session.trace()
-            made = Trial(
+            trial = Trial(
                 **job._asdict(),
                 seed=seed,
                 status=episode.status if crash is None else "crash",
@@ -259,19 +259,19 @@ class Run:
                 failure=scenario.failure,
                 temporary=scenario.temporary,
                 twin=scenario.twin,
-                calls=sum(isinstance(e, Attempt) for e in events),
+                calls=_by_tool(events).total(),
                 fingerprints=self.results.fingerprints,
                 **_unjudged(job.arm, crash or ""),
             )
             if crash is None:
-                _judge(made, scenario, episode.record())
+                _judge(trial, scenario, episode.record())
         finally:
             episode.close()
         needed = await self._oracle_calls(scenario, job.arm, host)
         if needed is not None:
-            made.oracle_calls = needed.total()
-            made.needless = needless_calls(_by_tool(events), needed)
-        return made, [to_json(e) for e in events]
+            trial.oracle_calls = needed.total()
+            trial.needless = needless_calls(_by_tool(events), needed)
+        return trial, [to_json(e) for e in events]
 
     def _episode(self, scenario: Scenario, arm: Arm, seed: int) -> Episode:
         faulted = arm == "faulted"
@@ -294,13 +294,9 @@ class Run:
         try:
             with host.offers(episode.session) as servers:
                 async with await self._tools(episode, servers) as tools:
+                    options = self.request.options
                     given = Assignment(
-                        tools,
-                        episode.sessions,
-                        episode.scenario,
-                        self.request.options,
-                        servers,
-                        trial,
+                        tools, episode.sessions, episode.scenario, options, servers, trial
                     )
                     try:
                         async with resolve(agent).agent(given) as playing:
@@ -322,10 +318,9 @@ class Run:
     ) -> AbstractAsyncContextManager[Tools]:
         if self.request.transport == "memory":
             return in_memory(episode.session)
-        one = (await servers())[0]
-        return over_http(
-            episode.session, one | {"url": one["url"].replace(f"/{one['name']}/mcp", f"/{ALL}/mcp")}
-        )
+        first = (await servers())[0]
+        url = first["url"].replace(f"/{first['name']}/mcp", f"/{ALL}/mcp")
+        return over_http(episode.session, {**first, "url": url})
 
     async def _oracle_calls(self, scenario: Scenario, arm: Arm, host: Host) -> Counter[str] | None:
         key = scenario.id, arm
@@ -354,10 +349,10 @@ def rejudge(home: Path, tell: Tell = lambda done, total, trial: None) -> Results
             "the final worlds of its traces cannot be rebuilt, run it anew"
         )
     trials = results.trials()
-    for number, made in enumerate(trials, 1):
-        if made.status != "crash":
-            scenario = scenarios[made.scenario]
-            path = results.home / made.trace
+    for number, trial in enumerate(trials, 1):
+        if trial.status != "crash":
+            scenario = scenarios[trial.scenario]
+            path = results.home / trial.trace
             try:
                 events = [from_json(line) for line in path.read_text(encoding="utf-8").splitlines()]
                 world = final_world(scenario, events)
@@ -365,12 +360,12 @@ def rejudge(home: Path, tell: Tell = lambda done, total, trial: None) -> Results
                 raise InputError(f"{path}: {wrong}") from None
             except (InputError, StopIteration) as wrong:
                 raise InputError(f"{path}: not a whole trace ({wrong})") from None
-            made.__dict__ |= _unjudged(made.arm, "")
-            _judge(made, scenario, record(events, world))
+            trial.__dict__ |= _unjudged(trial.arm, "")
+            _judge(trial, scenario, record(events, world))
             world.close()
-            made.fingerprints |= {"judge": fingerprints.judging(scenarios.values())}
-            results.replace(made)
-        tell(number, len(trials), made)
+            trial.fingerprints |= {"judge": fingerprints.judging(scenarios.values())}
+            results.replace(trial)
+        tell(number, len(trials), trial)
     results.refingerprint(judge=fingerprints.judging(scenarios.values()))
     return results
 
@@ -396,13 +391,13 @@ def _unjudged(arm: Arm, why: str) -> dict[str, Any]:
     }
 
 
-def _judge(made: Trial, scenario: Scenario, kept: Record) -> None:
-    for name in JUDGED[made.arm]:
-        verdict = judge(scenario.checks, kept, name)
-        told = verdict.as_json()
-        made.verdicts[name] = {part: told[part] for part in ("value", "score", "why", "findings")}
-        made.exposed = made.exposed and verdict.exposed
-        made.order_inferred = made.order_inferred or verdict.order_inferred
+def _judge(trial: Trial, scenario: Scenario, recorded: Record) -> None:
+    for name in JUDGED[trial.arm]:
+        verdict = judge(scenario.checks, recorded, name)
+        data = verdict.as_json()
+        trial.verdicts[name] = {part: data[part] for part in ("value", "score", "why", "findings")}
+        trial.exposed = trial.exposed and verdict.exposed
+        trial.order_inferred = trial.order_inferred or verdict.order_inferred
 
 
 def _reason(episode: Episode, events: list[Event]) -> str | None:

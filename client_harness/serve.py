@@ -149,9 +149,8 @@ def _begin(db: Path, beside: Path, name: str) -> None:
     with contextlib.closing(database.connect(beside)) as lock:
         lock.execute("BEGIN IMMEDIATE")
         if not db.exists():
-            for (table,) in lock.execute(
-                "SELECT name FROM sqlite_master WHERE type='table'"
-            ).fetchall():
+            names = lock.execute("SELECT name FROM sqlite_master WHERE type='table'")
+            for (table,) in names.fetchall():
                 lock.execute(f"DROP TABLE {table}")  # the clock of a world that is gone
             part = db.with_name(db.name + ".part")
             part.write_bytes(build.image(name))

@@ -75,12 +75,10 @@ class Tools:
         for event in reversed(self._session.trace()):
             if event.seq <= after:
                 break
-            same = (
-                isinstance(event, Attempt)
-                and f"{event.service}{SEPARATOR}{event.tool}" == name
-                and event.args == args
-            )
-            if same and any("wire" in f.detail for f in event.firings):
+            if not isinstance(event, Attempt):
+                continue
+            same = f"{event.service}{SEPARATOR}{event.tool}" == name and event.args == args
+            if same and any("wire" in firing.detail for firing in event.firings):
                 return event
         return None
 
@@ -119,10 +117,9 @@ async def over_http(session: Session, server: dict[str, Any]) -> AsyncGenerator[
 
     mode = "legacy" if session.hidden else "auto"
     # loopback needs no certificates, and loading the store of them takes longer than a trial
+    transport = outliving(verify=False)
     async with (
-        httpx2.AsyncClient(
-            transport=outliving(verify=False), headers=server["headers"], timeout=60
-        ) as http,
+        httpx2.AsyncClient(transport=transport, headers=server["headers"], timeout=60) as http,
         Client(streamable_http_client(server["url"], http_client=http), mode=mode) as client,
     ):
         yield Tools(client, session)
@@ -139,7 +136,6 @@ async def in_memory(session: Session) -> AsyncGenerator[Tools]:
     from servers.kit.mcp import session_server
 
     session.hold = 0.0  # an agent in this process lists afresh whenever it asks
-    async with Client(
-        session_server(session), mode="legacy" if session.hidden else "auto"
-    ) as client:
+    mode = "legacy" if session.hidden else "auto"
+    async with Client(session_server(session), mode=mode) as client:
         yield Tools(client, session)

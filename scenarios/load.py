@@ -290,17 +290,16 @@ def _check_violations(made: Scenario) -> None:
     unnamed = gates - {violation.fails for violation in made.violations}
     if unnamed:
         raise InputError(
-            f"no violation names the gate {min(unnamed)!r}; every gate needs one that fails it alone"
+            f"no violation names the gate {min(unnamed)!r}; "
+            "every gate needs one that fails it alone"
         )
 
 
 def fingerprint(made: Scenario) -> str:
     """Return a short hash of all that the scenario says and of its history's file."""
-    text = (
-        made.model_dump_json()
-        + repr([(f.kind, f.model_dump_json()) for f in made.faults])
-        + repr([(c.kind, c.model_dump_json()) for c in made.checks])
-    )
+    faults = [(fault.kind, fault.model_dump_json()) for fault in made.faults]
+    checks = [(check.kind, check.model_dump_json()) for check in made.checks]
+    text = made.model_dump_json() + repr(faults) + repr(checks)
     if made.history is not None:
         text += (HAYSTACK / f"{made.history}.yaml").read_text()
     return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()

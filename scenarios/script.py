@@ -103,7 +103,8 @@ class Violation(Declared):
 
     @model_validator(mode="after")
     def _one(self) -> Violation:
-        if sum(p is not None for p in (self.omit, self.replace, self.insert)) != 1:
+        edits = [edit for edit in (self.omit, self.replace, self.insert) if edit is not None]
+        if len(edits) != 1:
             raise InputError("a violation is one edit: omit, replace or insert")
         if self.replace is not None and len(self.replace) != 1:
             raise InputError("replace names one step: {id: [steps]}")
@@ -135,16 +136,16 @@ def _edit(steps: list[Step], target: str, change: Any) -> list[Step]:
         raise UnknownName("step", target, known, "violation")
 
     def walk(part: list[Step]) -> list[Step]:
-        made: list[Step] = []
+        edited: list[Step] = []
         for step in part:
             if step.id == target:
-                made.extend(change(step))
+                edited.extend(change(step))
                 continue
             inner = {}
             for part_name in ("batch", "then", "otherwise", "do"):
                 if getattr(step, part_name):
                     inner[part_name] = walk(getattr(step, part_name))
-            made.append(step.model_copy(update=inner) if inner else step)
-        return [step for step in made if step.batch != []]
+            edited.append(step.model_copy(update=inner) if inner else step)
+        return [step for step in edited if step.batch != []]
 
     return walk(steps)

@@ -46,15 +46,13 @@ class Adapter:
         import anyio.to_thread
 
         python = executable
-        if (self.folder / "requirements.lock").exists() and any(
-            "{python}" in p for p in self.parts
-        ):
+        has_lock = (self.folder / "requirements.lock").exists()
+        if has_lock and any("{python}" in part for part in self.parts):
             from client_harness.adapters.install import ensure
 
             python = str(await anyio.to_thread.run_sync(ensure, self.name))
-        return [
-            p.replace("{here}", str(self.folder)).replace("{python}", python) for p in self.parts
-        ]
+        here = str(self.folder)
+        return [part.replace("{here}", here).replace("{python}", python) for part in self.parts]
 
     def agent(self, given: Assignment) -> AbstractAsyncContextManager[Agent]:
         """Converse with the adapter's agent."""
@@ -88,10 +86,7 @@ def adapter(name: str) -> Adapter:
         written = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
     except yaml.YAMLError as wrong:
         raise InputError(f"{path}: {' '.join(str(wrong).split())}") from None
-    if (
-        not isinstance(written, dict)
-        or set(written) != {"about", "command"}
-        or not isinstance(written["command"], list)
-    ):
+    complete = isinstance(written, dict) and set(written) == {"about", "command"}
+    if not complete or not isinstance(written["command"], list):
         raise InputError(f"{path}: holds about (a line) and command (a list), nothing else")
     return Adapter(name, str(written["about"]), tuple(map(str, written["command"])))

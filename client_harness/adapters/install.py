@@ -30,10 +30,8 @@ def ensure(name: str) -> Path:
 
 def environment(name: str, lock: Path) -> Path:
     """Return the Python of an environment that holds just what a lock names; see `ensure`."""
-    wanted = (
-        hashlib.sha256(lock.read_bytes()).hexdigest()
-        + f" {sys.version_info[0]}.{sys.version_info[1]}"
-    )
+    digest = hashlib.sha256(lock.read_bytes()).hexdigest()
+    wanted = f"{digest} {sys.version_info[0]}.{sys.version_info[1]}"
     folder = HOME / name
     python = folder / "bin" / "python"
     stamp = folder / "lock.sha256"
@@ -45,27 +43,18 @@ def environment(name: str, lock: Path) -> Path:
 
 
 def _make(folder: Path, lock: Path) -> None:
-    pip = [
-        str(folder / "bin" / "python"),
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--disable-pip-version-check",
-        "--require-hashes",
-    ]
-    for command in (
-        [sys.executable, "-m", "venv", "--clear", str(folder)],
-        [*pip, "-r", str(lock)],
-    ):
-        done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
-        if done.returncode != 0:
-            why = (done.stderr or done.stdout).strip().splitlines() or [
-                f"exit code {done.returncode}"
-            ]
-            raise InputError(
-                f"the environment {folder.name} could not be made: {' '.join(why[-3:])[-600:]}"
-            )
+    _run_for(folder, [sys.executable, "-m", "venv", "--clear", str(folder)])
+    pip = [str(folder / "bin" / "python"), "-m", "pip", "install"]
+    options = ["--quiet", "--disable-pip-version-check", "--require-hashes"]
+    _run_for(folder, [*pip, *options, "-r", str(lock)])
+
+
+def _run_for(folder: Path, command: list[str]) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    if done.returncode != 0:
+        output = (done.stderr or done.stdout).strip().splitlines()
+        why = " ".join(output[-3:])[-600:] or f"exit code {done.returncode}"
+        raise InputError(f"the environment {folder.name} could not be made: {why}")
 
 
 @contextmanager

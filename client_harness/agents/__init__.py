@@ -20,9 +20,8 @@ from servers.kit.errors import UnknownName
 @functools.cache
 def agents() -> tuple[str, ...]:
     """Return the names of the built-in agents."""
-    return tuple(
-        sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_"))
-    )
+    names = [module.name for module in pkgutil.iter_modules(__path__)]
+    return tuple(sorted(name for name in names if not name.startswith("_")))
 
 
 def agent(name: str) -> AgentModule:

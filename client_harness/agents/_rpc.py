@@ -50,15 +50,12 @@ class Peer:
     async def request(self, method: str, params: dict[str, Any], seconds: float) -> dict[str, Any]:
         """Send a request and return its result, an object. Raises `PeerError`."""
         self._number += 1
-        line = (
-            json.dumps({"jsonrpc": "2.0", "id": self._number, "method": method, "params": params})
-            + "\n"
-        )
+        message = {"jsonrpc": "2.0", "id": self._number, "method": method, "params": params}
+        line = json.dumps(message) + "\n"
         try:
             with anyio.fail_after(seconds):
-                with contextlib.suppress(
-                    *GONE
-                ):  # it may have answered, or said why, before it went
+                # A process that is gone may have answered, or said why, before it went.
+                with contextlib.suppress(*GONE):
                     await self._in.send(line.encode())
                 while True:
                     answer = await self._answer(method)
@@ -70,9 +67,10 @@ class Peer:
             raise await self._failed(
                 f"answered {method} under the id {answer.get('id')!r} in place of {self._number}"
             )
-        if (wrong := answer.get("error")) is not None:
-            said = wrong.get("message") if isinstance(wrong, dict) else wrong
-            raise PeerError(f"{self._name} answered {method} with an error: {_short(str(said))}")
+        error = answer.get("error")
+        if error is not None:
+            why = error.get("message") if isinstance(error, dict) else error
+            raise PeerError(f"{self._name} answered {method} with an error: {_short(str(why))}")
         if not isinstance(answer.get("result"), dict):
             raise await self._failed(
                 f"answered {method} with no object as its result: {_short(json.dumps(answer))}"
@@ -106,7 +104,9 @@ class Peer:
                 what += f" (exit code {await self.process.wait()})"
         self._stderr.seek(max(0, self._stderr.seek(0, io.SEEK_END) - 4 * TAIL))
         tail = " ".join(self._stderr.read().decode(errors="replace").split())[-TAIL:]
-        return PeerError(f"{self._name} {what}{'; its stderr ends: ' + tail if tail else ''}")
+        if tail:
+            what += f"; its stderr ends: {tail}"
+        return PeerError(f"{self._name} {what}")
 
     async def end(self, seconds: float = 3.0) -> None:
         """End the process: close its stdin and wait, terminate, kill.
@@ -118,7 +118,9 @@ class Peer:
         for sign in (None, signal.SIGTERM, signal.SIGKILL):
             if sign is not None:
                 self._signal(sign)
-            with anyio.move_on_after(seconds if not (self.lost and sign is None) else 0.05):
+            # One that is lost will not end by itself.
+            patience = 0.05 if self.lost and sign is None else seconds
+            with anyio.move_on_after(patience):
                 await self.process.wait()
                 break
         self._signal(signal.SIGKILL)

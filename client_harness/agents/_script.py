@@ -28,8 +28,8 @@ class ScriptAgent:
         """Play up to the next `say`."""
         now = iso(self.tools.now)
         self.scope |= {"now": now, "today": now[:10], "user": text}
-        async for said in self._steps:
-            return TurnResult(said)
+        async for answer in self._steps:
+            return TurnResult(answer)
         return TurnResult("")
 
     async def _walk(self, steps: list[Step]) -> AsyncIterator[str]:
@@ -44,24 +44,20 @@ class ScriptAgent:
                 self.tools.step()
                 await self._call(step)
             elif step.test is not None:
-                async for said in self._walk(
-                    step.then if self._true(step.test) else step.otherwise
-                ):
-                    yield said
+                branch = step.then if self._true(step.test) else step.otherwise
+                async for text in self._walk(branch):
+                    yield text
             else:
                 for _ in range(step.repeat or 1):
-                    async for said in self._walk(step.do):
-                        yield said
+                    async for text in self._walk(step.do):
+                        yield text
                     if step.until is not None and self._true(step.until):
                         break
 
     def _true(self, expression: str) -> bool:
-        value = (
-            render(expression, self.scope)
-            if "${" in expression
-            else evaluate(expression, self.scope)
-        )
-        return bool(value)
+        if "${" in expression:
+            return bool(render(expression, self.scope))
+        return bool(evaluate(expression, self.scope))
 
     async def _call(self, step: Step) -> None:
         service, tool = (step.call or "").split(".")

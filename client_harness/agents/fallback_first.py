@@ -17,14 +17,8 @@ class FallbackFirst(ScriptAgent):
     async def perform(self, service: str, tool: str, args: dict[str, Any]) -> Any:
         """Call anything but the primary."""
         if service == self.given.scenario.primary:
-            return {
-                "error": {
-                    "code": "SERVICE_UNAVAILABLE",
-                    "message": "",
-                    "hint": "",
-                    "retryable": False,
-                }
-            }
+            error = {"code": "SERVICE_UNAVAILABLE", "message": "", "hint": "", "retryable": False}
+            return {"error": error}
         return await super().perform(service, tool, args)
 
 

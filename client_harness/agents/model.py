@@ -17,6 +17,7 @@ import anyio
 from client_harness._litellm import ContextExceeded, Endpoint, Recording
 from client_harness.agents import _history
 from client_harness.contract import Assignment, TurnResult
+from client_harness.tools import ToolInfo
 from servers.kit.errors import InputError, did_you_mean
 from servers.kit.values import iso
 
@@ -84,10 +85,8 @@ class ModelAgent:
     def __init__(self, given: Assignment, options: Options) -> None:
         self._tools = given.tools
         self._options = options
-        self._messages = [
-            {"role": "system", "content": PROMPT.read_text(encoding="utf-8").strip()},
-            *_history.chat(given.history),
-        ]
+        prompt = PROMPT.read_text(encoding="utf-8").strip()
+        self._messages = [{"role": "system", "content": prompt}, *_history.chat(given.history)]
         self._opening = f"{_history.header(iso(given.tools.now))}\n" if given.history else ""
         endpoint = Endpoint(options.api_base, options.retries)
         self._source: Endpoint | Recording = endpoint
@@ -108,6 +107,7 @@ class ModelAgent:
             self._listed = None
         result = TurnResult("")
         deadline = time.monotonic() + self._options.max_seconds
+        too_long = f"the turn took more than {self._options.max_seconds:g} s"
         for _ in range(self._options.max_steps):
             if self._tokens >= self._options.max_tokens:
                 return self._limit(result, f"{self._options.max_tokens} tokens were used")
@@ -117,17 +117,14 @@ class ModelAgent:
             if left <= 0:
                 # A request that is cancelled before it leaves would stay behind in litellm's
                 # thread, never awaited.
-                seconds = self._options.max_seconds
-                return self._limit(result, f"the turn took more than {seconds:g} s")
+                return self._limit(result, too_long)
             with anyio.move_on_after(left):
                 try:
                     response = await self._source.complete(request)
                 except ContextExceeded as full:
                     return self._limit(result, str(full))
             if response is None:
-                return self._limit(
-                    result, f"the turn took more than {self._options.max_seconds:g} s"
-                )
+                return self._limit(result, too_long)
             self._count(result, response)
             message = response["message"]
             result.text = str(message.get("content") or "")
@@ -145,17 +142,7 @@ class ModelAgent:
 
     async def _request(self) -> dict[str, Any]:
         if self._listed is None or self._options.refresh == "call":
-            self._listed = [
-                {
-                    "type": "function",
-                    "function": {
-                        "name": t.name,
-                        "description": t.description,
-                        "parameters": t.schema,
-                    },
-                }
-                for t in await self._tools.list_tools()
-            ]
+            self._listed = [_function(tool) for tool in await self._tools.list_tools()]
         request: dict[str, Any] = {"model": self._options.model, "messages": list(self._messages)}
         if self._listed:
             request["tools"] = self._listed
@@ -166,19 +153,19 @@ class ModelAgent:
         return request
 
     def _count(self, result: TurnResult, response: dict[str, Any]) -> None:
-        spent = {n: response["usage"].get(n) or 0 for n in ("prompt_tokens", "completion_tokens")}
-        self._tokens += sum(spent.values())
-        amounts = {
-            **spent,
-            "requests": 1,
-            **({"cost": response["cost"]} if response["cost"] is not None else {}),
-        }
+        amounts = {}
+        for name in ("prompt_tokens", "completion_tokens"):
+            amounts[name] = response["usage"].get(name) or 0
+        self._tokens += sum(amounts.values())
+        amounts["requests"] = 1
+        if response["cost"] is not None:
+            amounts["cost"] = response["cost"]
         for name, amount in amounts.items():
             result.usage[name] = result.usage.get(name, 0) + amount
 
-    async def _act(self, said: str, calls: list[dict[str, Any]]) -> None:
+    async def _act(self, content: str, calls: list[dict[str, Any]]) -> None:
         """Make the calls of one message, one step, in the order in which they were emitted."""
-        made = []
+        repeated_calls = []
         results = []
         self._tools.step()
         for number, call in enumerate(calls, 1):
@@ -193,20 +180,18 @@ class ModelAgent:
                 written = json.dumps({"_": args})  # providers parse what a conversation repeats
             key = str(call.get("id") or f"call_{len(self._messages)}_{number}")
             text = written if isinstance(written, str) and written.strip() else json.dumps(args)
-            made.append(
-                {"id": key, "type": "function", "function": {"name": name, "arguments": text}}
-            )
-            results.append(
-                {
-                    "role": "tool",
-                    "tool_call_id": key,
-                    "content": json.dumps(data, ensure_ascii=False, separators=(",", ":")),
-                }
-            )
-        self._messages += [
-            {"role": "assistant", "content": said or None, "tool_calls": made},
-            *results,
-        ]
+            function = {"name": name, "arguments": text}
+            repeated_calls.append({"id": key, "type": "function", "function": function})
+            result = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+            results.append({"role": "tool", "tool_call_id": key, "content": result})
+        message = {"role": "assistant", "content": content or None, "tool_calls": repeated_calls}
+        self._messages += [message, *results]
+
+
+def _function(tool: ToolInfo) -> dict[str, Any]:
+    """Return a tool as a request names it."""
+    about = {"name": tool.name, "description": tool.description, "parameters": tool.schema}
+    return {"type": "function", "function": about}
 
 
 def _parsed(written: Any) -> Any:

@@ -19,11 +19,9 @@ class Refuser(ScriptAgent):
     async def turn(self, text: str) -> TurnResult:
         """Play on, or refuse."""
         result = TurnResult("") if self.gave_up else await super().turn(text)
-        return (
-            TurnResult("I am sorry, I cannot do this: a service failed.")
-            if self.gave_up
-            else result
-        )
+        if self.gave_up:
+            return TurnResult("I am sorry, I cannot do this: a service failed.")
+        return result
 
     async def perform(self, service: str, tool: str, args: dict[str, Any]) -> Any:
         """Call until something fails, and afterwards nothing."""

@@ -6,11 +6,11 @@ import dataclasses
 import inspect
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import is_dataclass
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
@@ -42,7 +42,8 @@ _WORLD = "maya"
 
 def entries(what: str) -> list[Entry]:
     """Return what there is of a kind (in the plural), sorted by name."""
-    return [{"name": name, **_LISTS[what][1](name)} for name in sorted(_LISTS[what][0]())]
+    names, line = _LISTS[what]
+    return [{"name": name, **line(name)} for name in sorted(names())]
 
 
 def find(name: str) -> Entry:
@@ -54,25 +55,30 @@ def find(name: str) -> Entry:
         cls, spec = service.tool(name)
         return {"kind": "tool", "name": name, **_tool(cls, spec)}
     wanted, colon, short = name.rpartition(":")
-    shelves = {k: v for k, v in _SHELVES.items() if not colon or k == wanted}
-    if colon and not shelves:
+    if colon and wanted not in _SHELVES:
         raise UnknownName("kind", wanted, _SHELVES)
-    found = [kind for kind, (_, names, _) in shelves.items() if short in names()]
-    if not found:
-        raise UnknownName("name", short, {n for _, names, _ in shelves.values() for n in names()})
-    if len(found) > 1:
-        raise InputError(
-            f"{name} is several things; say which: {' or '.join(f'{k}:{name}' for k in found)}"
-        )
-    return {"kind": found[0], "name": short, **shelves[found[0]][2](short)}
+    shelves = {wanted: _SHELVES[wanted]} if colon else _SHELVES
+    every_name: set[str] = set()
+    kinds = []
+    for kind, shelf in shelves.items():
+        names = shelf.names()
+        every_name.update(names)
+        if short in names:
+            kinds.append(kind)
+    if not kinds:
+        raise UnknownName("name", short, every_name)
+    if len(kinds) > 1:
+        choices = " or ".join(f"{kind}:{name}" for kind in kinds)
+        raise InputError(f"{name} is several things; say which: {choices}")
+    return {"kind": kinds[0], "name": short, **shelves[kinds[0]].tell(short)}
 
 
 def fault_matrix(on: Sequence[str] = ("*.*",)) -> Entry:
-    """Return `{digest, cells, kinds: {kind: {tools, fires, reasons, problems}}, tools}`: every
-    fault kind on every tool that `on` names.
+    """Try every fault kind on every tool that `on` names.
 
-    `tools` holds a digest for each; `on` are patterns as in a fault's target. Raises `InputError`
-    for one that names no tool.
+    Returns `{digest, cells, kinds: {kind: {tools, fires, reasons, problems}}, tools}`; `tools`
+    holds a digest for each. `on` are patterns as in a fault's target. Raises `InputError` for one
+    that names no tool.
     """
     import anyio
 
@@ -80,21 +86,15 @@ def fault_matrix(on: Sequence[str] = ("*.*",)) -> Entry:
 
     start = parse_time(build.person(_WORLD)["start"])
     meant = Selector(list(on))
-    tools = [
-        (cls, spec)
-        for cls in service.services().values()
-        for spec in cls.tools.values()
-        if meant.selects(cls.name, spec.name)
-    ]
+    tools = []
+    for cls in service.services().values():
+        for spec in cls.tools.values():
+            if meant.selects(cls.name, spec.name):
+                tools.append((cls, spec))
 
     def begin(names: tuple[str, ...], present: Sequence[Any], watches: Sequence[Watch]) -> Session:
-        return Session(
-            names,
-            build.shared(_WORLD, names).share(),
-            Control(start),
-            faults=present,
-            watches=watches,
-        )
+        world = build.shared(_WORLD, names).share()
+        return Session(names, world, Control(start), faults=present, watches=watches)
 
     tried = anyio.run(matrix, begin, tools)
     return {
@@ -106,24 +106,23 @@ def fault_matrix(on: Sequence[str] = ("*.*",)) -> Entry:
 
 
 def matrix_rows(tried: Entry) -> list[list[str]]:
-    """Return the matrix as lines for people: per kind the cells that fire, then why others do not
-    and what is broken.
+    """Return the matrix as lines for people.
+
+    Per kind they tell the cells that fire, then why others do not and what is broken.
     """
     rows = []
+    fires_in_all = 0
     for kind, told in tried["kinds"].items():
-        why = "; ".join(f"{count}: {reason}" for reason, count in told["reasons"].items())
-        rows.append(
-            [
-                kind,
-                f"fires on {told['fires']} of {told['tools']} tools" + (f" ({why})" if why else ""),
-            ]
-        )
-        rows += [
-            ["", f"broken on {len(tools)}, say {tools[0]}: {problem}"]
-            for problem, tools in told["problems"].items()
-        ]
-    fires = sum(told["fires"] for told in tried["kinds"].values())
-    return [*rows, ["all", f"{fires} of {tried['cells']} cells fire; digest {tried['digest']}"]]
+        fires_in_all += told["fires"]
+        fires = f"fires on {told['fires']} of {told['tools']} tools"
+        reasons = [f"{count}: {reason}" for reason, count in told["reasons"].items()]
+        if reasons:
+            fires += f" ({'; '.join(reasons)})"
+        rows.append([kind, fires])
+        for problem, tools in told["problems"].items():
+            rows.append(["", f"broken on {len(tools)}, say {tools[0]}: {problem}"])
+    total = f"{fires_in_all} of {tried['cells']} cells fire; digest {tried['digest']}"
+    return [*rows, ["all", total]]
 
 
 # -- one line ------------------------------------------------------------------------------------
@@ -133,88 +132,132 @@ def _line(text: str | None) -> str:
 
 def _service_line(name: str) -> Entry:
     cls = service.service(name)
-    writes = sum(s.effect == "write" for s in cls.tools.values())
+    tools = len(cls.tools)
+    writes = len([spec for spec in cls.tools.values() if spec.effect == "write"])
     others = counterparts.counterparts()[name]
-    about = f"{cls.title}: {cls.domain} / {cls.category}, {len(cls.tools)} tools, {writes} of them write"
-    about += f"; counterparts: {', '.join(others)}" if others else ""
-    counts = {"tools": len(cls.tools), "reads": len(cls.tools) - writes, "writes": writes}
+    about = f"{cls.title}: {cls.domain} / {cls.category}, {tools} tools, {writes} of them write"
+    if others:
+        about += f"; counterparts: {', '.join(others)}"
     return {
         "about": about,
         "title": cls.title,
         "domain": cls.domain,
         "category": cls.category,
-        **counts,
+        "tools": tools,
+        "reads": tools - writes,
+        "writes": writes,
         "counterparts": others,
     }
 
 
 def _matches() -> dict[str, tuple[str, counterparts.Match]]:
-    return {
-        m.tools[0] + f" ~ {' ~ '.join(m.tools[1:])}": (c, m)
-        for c, listed in counterparts.matches().items()
-        for m in listed
-    }
+    """Return the matches of counterparts, each with its category, under the names of its tools."""
+    matches = {}
+    for category, listed in counterparts.matches().items():
+        for match in listed:
+            matches[" ~ ".join(match.tools)] = (category, match)
+    return matches
 
 
 def _match_line(name: str) -> Entry:
     category, match = _matches()[name]
-    about = match.does + "".join(
-        f"; {tool} only in part: {why}" for tool, why in match.partial.items()
-    )
+    about = match.does
+    for tool, why in match.partial.items():
+        about += f"; {tool} only in part: {why}"
     return {"about": about, "category": category, **match.model_dump(mode="json")}
 
 
 def _scenario_line(name: str) -> Entry:
     try:
-        made = load.load(name)
+        scenario = load.load(name)
     except InputError as wrong:
         return {"about": f"broken: {wrong}"}
-    kind = "honest twin" if made.twin else made.failure
     return {
-        "about": made.title,
-        "failure": kind,
-        "temporary": made.temporary,
-        "services": made.services,
-        "tags": made.tags,
+        "about": scenario.title,
+        "failure": "honest twin" if scenario.twin else scenario.failure,
+        "temporary": scenario.temporary,
+        "services": scenario.services,
+        "tags": scenario.tags,
     }
+
+
+def _suite(name: str) -> Entry:
+    scenarios = load.suites()[name]
+    return {"about": f"{len(scenarios)} scenarios", "scenarios": scenarios}
+
+
+def _fault_line(name: str) -> Entry:
+    cls = faults.kinds()[name]
+    return {"about": _line(cls.__doc__), "effects": list(cls.effects)}
+
+
+def _check_line(name: str) -> Entry:
+    return {"about": _line(checks.kinds()[name].__doc__)}
+
+
+def _agent_line(name: str) -> Entry:
+    return {"about": _line(resolve(name).ABOUT)}
+
+
+def _client_line(name: str) -> Entry:
+    client = connect.client(name)
+    return {"about": f"{client.title}: {client.path}"}
 
 
 def _head(path: Path) -> Entry:
-    text = path.read_text(encoding="utf-8") if path.exists() else ""
-    return {
-        "about": next((line.lstrip("# ").strip() for line in text.splitlines() if line.strip()), "")
-    }
+    """Return the first line of a file that says something."""
+    for line in _text(path).splitlines():
+        if line.strip():
+            return {"about": line.lstrip("# ").strip()}
+    return {"about": ""}
 
 
-_LISTS: dict[str, tuple[Callable[[], Any], Callable[[str], Entry]]] = {
-    "services": (service.providers, _service_line),
-    "environment": (lambda: service.services().keys() - service.providers().keys(), _service_line),
-    "counterparts": (_matches, _match_line),
-    "scenarios": (load.index, _scenario_line),
-    "suites": (
-        load.suites,
-        lambda n: {"about": f"{len(load.suites()[n])} scenarios", "scenarios": load.suites()[n]},
-    ),
-    "faults": (
-        faults.kinds,
-        lambda n: {
-            "about": _line(faults.kinds()[n].__doc__),
-            "effects": list(faults.kinds()[n].effects),
-        },
-    ),
-    "checks": (checks.kinds, lambda n: {"about": _line(checks.kinds()[n].__doc__)}),
-    "agents": (lambda: [*agents(), *adapters()], lambda n: {"about": _line(resolve(n).ABOUT)}),
-    "adapters": (adapters, lambda n: {"about": _line(resolve(n).ABOUT)}),
-    "worlds": (build.names, lambda n: _head(build.folder(n) / "README.md")),
-    "histories": (
-        lambda: [p.stem for p in history.HERE.glob("*.yaml")],
-        lambda n: _head(history.HERE / f"{n}.yaml"),
-    ),
-    "profiles": (profiles.profiles, lambda n: _head(profiles.locate(n))),
-    "clients": (
-        connect.clients,
-        lambda n: {"about": f"{connect.client(n).title}: {connect.client(n).path}"},
-    ),
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8") if path.exists() else ""
+
+
+def _environment() -> set[str]:
+    """Return the services that are no provider's, such as the clock."""
+    return service.services().keys() - service.providers().keys()
+
+
+def _every_agent() -> list[str]:
+    return [*agents(), *adapters()]
+
+
+def _histories() -> list[str]:
+    return [path.stem for path in history.HERE.glob("*.yaml")]
+
+
+def _world_page(name: str) -> Path:
+    return build.folder(name) / "README.md"
+
+
+def _history_file(name: str) -> Path:
+    return history.HERE / f"{name}.yaml"
+
+
+class List(NamedTuple):
+    """What `list` needs: the names, and an entry of one line for each."""
+
+    names: Callable[[], Collection[str]]
+    line: Callable[[str], Entry]
+
+
+_LISTS: dict[str, List] = {
+    "services": List(service.providers, _service_line),
+    "environment": List(_environment, _service_line),
+    "counterparts": List(_matches, _match_line),
+    "scenarios": List(load.index, _scenario_line),
+    "suites": List(load.suites, _suite),
+    "faults": List(faults.kinds, _fault_line),
+    "checks": List(checks.kinds, _check_line),
+    "agents": List(_every_agent, _agent_line),
+    "adapters": List(adapters, _agent_line),
+    "worlds": List(build.names, lambda name: _head(_world_page(name))),
+    "histories": List(_histories, lambda name: _head(_history_file(name))),
+    "profiles": List(profiles.profiles, lambda name: _head(profiles.locate(name))),
+    "clients": List(connect.clients, _client_line),
 }
 
 
@@ -245,34 +288,17 @@ def _service(name: str) -> Entry:
 
 
 def _fields(model: type[BaseModel]) -> Entry:
-    fields = []
-    for name, part in model.model_fields.items():
-        default: Any = None if part.is_required() else part.get_default(call_default_factory=True)
-        default = getattr(model, f"default_{name}", default)  # a check kind has its own
-        if isinstance(default, BaseModel):
-            default = default.model_dump(exclude_defaults=True, mode="json")
-        known = {
-            "name": part.alias or name,
-            "type": _typed(part.annotation),
-            "required": part.is_required(),
-            "default": default,
-        }
-        fields.append(known | ({"about": part.description} if part.description else {}))
-    fields.sort(
-        key=lambda f: (
-            f["name"] not in model.__annotations__
-            and f["name"] not in {p.alias for p in _own(model)}
-        )
-    )
-    documented = [
-        inspect.cleandoc(c.__doc__ or "")
-        for c in model.__mro__
-        if issubclass(c, BaseModel) and c is not BaseModel and c.__doc__
-    ]
-    documented[1:1] = [
-        f"{c.__name__}: {inspect.cleandoc(c.__doc__ or '')}"
-        for c in dict.fromkeys(_inside(_own(model)))
-    ]
+    """Return a fault or check kind with its fields, its own before those that all kinds share."""
+    own = [part for name, part in model.model_fields.items() if name in model.__annotations__]
+    own_names = set(model.__annotations__) | {part.alias for part in own}
+    fields = [_field(model, name, part) for name, part in model.model_fields.items()]
+    fields.sort(key=lambda field: field["name"] not in own_names)
+    inner_models = dict.fromkeys(_inside(own))
+    documented = [inspect.cleandoc(model.__doc__)] if model.__doc__ else []
+    documented += [f"{c.__name__}: {inspect.cleandoc(c.__doc__ or '')}" for c in inner_models]
+    for base in model.__mro__[1:]:
+        if issubclass(base, BaseModel) and base is not BaseModel and base.__doc__:
+            documented.append(inspect.cleandoc(base.__doc__))
     return {
         "about": _line(model.__doc__),
         "description": "\n\n".join(documented),
@@ -281,8 +307,22 @@ def _fields(model: type[BaseModel]) -> Entry:
     }
 
 
-def _own(model: type[BaseModel]) -> list[FieldInfo]:
-    return [part for name, part in model.model_fields.items() if name in model.__annotations__]
+def _field(model: type[BaseModel], name: str, part: FieldInfo) -> Entry:
+    default: Any = None
+    if not part.is_required():
+        default = part.get_default(call_default_factory=True)
+    default = getattr(model, f"default_{name}", default)  # a check kind has its own
+    if isinstance(default, BaseModel):
+        default = default.model_dump(exclude_defaults=True, mode="json")
+    field = {
+        "name": part.alias or name,
+        "type": _typed(part.annotation),
+        "required": part.is_required(),
+        "default": default,
+    }
+    if part.description:
+        field["about"] = part.description
+    return field
 
 
 def _inside(parts: Iterable[FieldInfo]) -> Iterator[type[BaseModel]]:
@@ -290,11 +330,11 @@ def _inside(parts: Iterable[FieldInfo]) -> Iterator[type[BaseModel]]:
     for part in parts:
         waiting = [part.annotation]
         while waiting:
-            found = waiting.pop()
-            waiting += get_args(found)
-            if inspect.isclass(found) and issubclass(found, BaseModel):
-                yield found
-                yield from _inside(found.model_fields.values())
+            annotation = waiting.pop()
+            waiting += get_args(annotation)
+            if inspect.isclass(annotation) and issubclass(annotation, BaseModel):
+                yield annotation
+                yield from _inside(annotation.model_fields.values())
 
 
 def _typed(annotation: Any) -> str:
@@ -313,104 +353,94 @@ def _typed(annotation: Any) -> str:
         return "mapping"
     if origin is tuple:
         return f"[{', '.join(_typed(t) for t in inner)}]"
-    return (
-        annotation.__name__ if inspect.isclass(annotation) else str(annotation).rpartition(".")[2]
-    )
+    if inspect.isclass(annotation):
+        return annotation.__name__
+    return str(annotation).rpartition(".")[2]
 
 
 def _scenario(name: str) -> Entry:
     path = load.index()[name]
-    return {
-        **_scenario_line(name),
-        "path": str(path),
-        "scenario": read(path),
-        "text": path.read_text(encoding="utf-8"),
-    }
+    text = path.read_text(encoding="utf-8")
+    return {**_scenario_line(name), "path": str(path), "scenario": read(path), "text": text}
 
 
 def _agent(name: str) -> Entry:
-    made = resolve(name)
-    module = made if inspect.ismodule(made) else sys.modules[type(made).__module__]
-    told = {
-        "about": _line(made.ABOUT),
-        "description": f"{_line(made.ABOUT)}\n\n{inspect.cleandoc(module.__doc__ or '')}",
-    }
+    agent = resolve(name)
+    module = agent if inspect.ismodule(agent) else sys.modules[type(agent).__module__]
+    about = _line(agent.ABOUT)
+    description = f"{about}\n\n{inspect.cleandoc(module.__doc__ or '')}"
     options = getattr(module, "Options", None)
     if not is_dataclass(options):
-        return told
-    hints = get_type_hints(options)
-    none = dataclasses.MISSING
-    listed = [
-        {
-            "name": f.name,
-            "type": _typed(hints[f.name]),
-            "required": f.default is none,
-            "default": None if f.default is none else f.default,
+        return {"about": about, "description": description}
+    types = get_type_hints(options)
+    fields = []
+    for option in dataclasses.fields(options):
+        required = option.default is dataclasses.MISSING
+        field = {
+            "name": option.name,
+            "type": _typed(types[option.name]),
+            "required": required,
+            "default": None if required else option.default,
         }
-        for f in dataclasses.fields(options)
-    ]
-    return told | {
-        "description": f"{told['description']}\n\n{inspect.cleandoc(options.__doc__ or '')}",
-        "fields": listed,
-    }
+        fields.append(field)
+    description += f"\n\n{inspect.cleandoc(options.__doc__ or '')}"
+    return {"about": about, "description": description, "fields": fields}
 
 
 def _file(path: Path) -> Entry:
-    return {
-        **_head(path),
-        "path": str(path),
-        "text": path.read_text(encoding="utf-8") if path.exists() else "",
-    }
+    return {**_head(path), "path": str(path), "text": _text(path)}
 
 
-_SHELVES: dict[str, tuple[str, Callable[[], Any], Callable[[str], Entry]]] = {
-    "service": ("services", service.services, _service),
-    "scenario": ("scenarios", load.index, _scenario),
-    "fault": ("faults", faults.kinds, lambda n: _fields(faults.kinds()[n])),
-    "check": ("checks", checks.kinds, lambda n: _fields(checks.kinds()[n])),
-    "agent": ("agents", lambda: [*agents(), *adapters()], _agent),
-    "suite": (
-        "suites",
-        load.suites,
-        lambda n: {"about": f"{len(load.suites()[n])} scenarios", "scenarios": load.suites()[n]},
-    ),
-    "world": ("worlds", build.names, lambda n: _file(build.folder(n) / "README.md")),
-    "history": ("histories", _LISTS["histories"][0], lambda n: _file(history.HERE / f"{n}.yaml")),
-    "profile": ("profiles", profiles.profiles, lambda n: _file(profiles.locate(n))),
+class Shelf(NamedTuple):
+    """What `show` needs of a kind of things: their names, and all there is to tell about one."""
+
+    names: Callable[[], Collection[str]]
+    tell: Callable[[str], Entry]
+
+
+_SHELVES: dict[str, Shelf] = {
+    "service": Shelf(service.services, _service),
+    "scenario": Shelf(load.index, _scenario),
+    "fault": Shelf(faults.kinds, lambda name: _fields(faults.kinds()[name])),
+    "check": Shelf(checks.kinds, lambda name: _fields(checks.kinds()[name])),
+    "agent": Shelf(_every_agent, _agent),
+    "suite": Shelf(load.suites, _suite),
+    "world": Shelf(build.names, lambda name: _file(_world_page(name))),
+    "history": Shelf(_histories, lambda name: _file(_history_file(name))),
+    "profile": Shelf(profiles.profiles, lambda name: _file(profiles.locate(name))),
 }
 
 
 # -- as text -------------------------------------------------------------------------------------
 def as_text(entry: Entry) -> str:
     """Return what `find` found as readable text."""
-    title = (
-        f"{entry['name']} ({entry['kind']}{', ' + entry['effect'] if 'effect' in entry else ''})"
-    )
-    parts = [
-        title,
-        "" if entry.get("description") else entry["about"],
-        entry.get("description", ""),
-    ]
+    labels = [entry["kind"]]
+    if "effect" in entry:
+        labels.append(entry["effect"])
+    parts = [f"{entry['name']} ({', '.join(labels)})"]
+    parts.append(entry.get("description") or entry["about"])
     if entry["kind"] == "tool":
-        parts += [
-            _arguments(entry["schema"]),
-            "Example: " + json.dumps(entry["example"], ensure_ascii=False),
-        ]
-        parts += [
-            f"  after {s['tool']} {json.dumps(s['args'], ensure_ascii=False)}"
-            for s in entry["setup"]
-        ]
+        parts.append(_arguments(entry["schema"]))
+        parts.append(f"Example: {_json(entry['example'])}")
+        for step in entry["setup"]:
+            parts.append(f"  after {step['tool']} {_json(step['args'])}")
     if entry["kind"] == "service":
-        parts.append(
-            "\n".join(
-                f"{t['name']} ({t['effect']})\n  {t['about']}\n{_arguments(t['schema'], '  ')}"
-                for t in entry["tools"]
-            )
-        )
+        lines = []
+        for tool in entry["tools"]:
+            lines.append(f"{tool['name']} ({tool['effect']})")
+            lines.append(f"  {tool['about']}")
+            lines.append(_arguments(tool["schema"], "  "))
+        parts.append("\n".join(lines))
     if "fields" in entry:
-        parts.append("\n".join(f"{f['name']}: {f['type']}{_default(f)}" for f in entry["fields"]))
-    parts += ["\n".join(entry.get("scenarios", [])), entry.get("text", "").rstrip()]
-    return "\n\n".join(p for p in parts if p)
+        fields = [f"{f['name']}: {f['type']}{_default(f)}" for f in entry["fields"]]
+        parts.append("\n".join(fields))
+    parts.append("\n".join(entry.get("scenarios", [])))
+    parts.append(entry.get("text", "").rstrip())
+    return "\n\n".join(part for part in parts if part)
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _default(field: Entry) -> str:
@@ -418,20 +448,25 @@ def _default(field: Entry) -> str:
         return ", required"
     if field["default"] is None or field["default"] is PydanticUndefined:
         return ", optional"
-    return f" = {json.dumps(field['default'], ensure_ascii=False)}"
+    return f" = {_json(field['default'])}"
 
 
 def _arguments(schema: Entry, indent: str = "") -> str:
     rows = []
     for name, part in schema["properties"].items():
-        typed = (
-            part.get("type")
-            or " or ".join(o.get("type", "any") for o in part.get("anyOf", []))
-            or "any"
-        )
-        choice = f" ({', '.join(map(str, part['enum']))})" if "enum" in part else ""
-        optional = "" if name in schema.get("required", ()) else ", optional"
-        rows.append(
-            f"{indent}  {name}: {typed}{choice}{optional}{'. ' + part['description'] if 'description' in part else ''}"
-        )
+        row = f"{indent}  {name}: {_argument_type(part)}"
+        if "enum" in part:
+            row += f" ({', '.join(map(str, part['enum']))})"
+        if name not in schema.get("required", ()):
+            row += ", optional"
+        if "description" in part:
+            row += f". {part['description']}"
+        rows.append(row)
     return "\n".join(rows) or f"{indent}  (no arguments)"
+
+
+def _argument_type(part: Entry) -> str:
+    if part.get("type"):
+        return part["type"]
+    choices = [choice.get("type", "any") for choice in part.get("anyOf", [])]
+    return " or ".join(choices) or "any"

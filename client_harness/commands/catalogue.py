@@ -122,14 +122,12 @@ def check(
 
     names: list[str | Path] = load.resolve(paths) if paths else list(load.index())
     problems = prove.check(names)
-    wrong = {p["scenario"] for p in problems}
+    proven = len(names) - len({problem["scenario"] for problem in problems})
     if json:
-        _print.as_json(
-            {"scenarios": len(names), "proven": len(names) - len(wrong), "problems": problems}
-        )
+        _print.as_json({"scenarios": len(names), "proven": proven, "problems": problems})
     else:
         for problem in problems:
             print(f"{problem['scenario']}: {problem['problem']}")
-        print(f"{len(names) - len(wrong)} of {len(names)} scenarios are proven.")
+        print(f"{proven} of {len(names)} scenarios are proven.")
     if problems:
         raise typer.Exit(1)

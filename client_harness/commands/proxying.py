@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -84,8 +85,6 @@ def proxy(
             _print.columns([[way["name"], way["url"]]])
             print(f"Header: Authorization: {way['headers']['Authorization']}")
             print("Ctrl-C ends it.")
-        import sys
-
         sys.stdout.flush()
 
     if stdio:

@@ -95,13 +95,14 @@ def run(
     """
     from client_harness.run import RunRequest, new_home, start
 
-    given = {
+    options = {
         "model": model,
         "api_base": api_base,
         "command": command,
         "record": _absolute(record),
         "replay": _absolute(replay),
     }
+    given = {name: value for name, value in options.items() if value is not None}
     request = RunRequest(
         scenarios=names or ["smoke"],
         agents=agent or STOCK,
@@ -113,7 +114,7 @@ def run(
         disclosure=disclose.value,
         faults=faults,
         transport="http" if http else "memory",
-        options={k: v for k, v in given.items() if v is not None} | _options(option or []),
+        options={**given, **_options(option or [])},
     )
     _go(start(request, out or new_home), json)
 
@@ -167,12 +168,13 @@ def report(
     """
     from client_harness.results import Results
 
-    _print_report(
-        [Results.open(home) for home in runs],
-        json=json,
-        form="md" if md else "html" if html else None,
-        failures=failures,
-    )
+    form = None
+    if md:
+        form = "md"
+    elif html:
+        form = "html"
+    opened = [Results.open(home) for home in runs]
+    _print_report(opened, json=json, form=form, failures=failures)
 
 
 def trace(
@@ -190,15 +192,15 @@ def trace(
         print(line)
 
 
-def _go(made: Run, json: bool) -> None:
-    home = made.results.home
+def _go(begun: Run, json: bool) -> None:
+    home = begun.results.home
     try:
         with _progress("running") as tell:
-            made.finish(tell)
+            begun.finish(tell)
     except KeyboardInterrupt:
         _print.note(f"stopped; `client_harness resume {home}` finishes it")
         raise typer.Exit(130) from None
-    _print_report([made.results], json=json)
+    _print_report([begun.results], json=json)
     if not json:
         print(f"Results and traces: {home}")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -71,11 +72,10 @@ def serve(
     """
     from client_harness import serve as serving
 
-    chosen = [s.strip() for s in (services or "").split(",") if s.strip()]
     disclose: Literal["locked", "notify"] = "locked" if locked else "notify"
-    session, made = serving.open_session(
+    session, played = serving.open_session(
         scenario,
-        chosen,
+        _names(services),
         world=world,
         faults=faults,
         db=db,
@@ -91,13 +91,13 @@ def serve(
         if json:
             _print.as_json(ways)
         else:
-            _print.columns([[w["name"], w["url"]] for w in (*ways["servers"], ways["all"])])
+            servers = [*ways["servers"], ways["all"]]
+            _print.columns([[server["name"], server["url"]] for server in servers])
             print(f"Header: Authorization: {ways['all']['headers']['Authorization']}")
-            for turn in made.turns if made is not None else ():
-                print(f"Say to your agent: {turn.user}")
+            if played is not None:
+                for turn in played.turns:
+                    print(f"Say to your agent: {turn.user}")
             print("Ctrl-C ends it.")
-        import sys
-
         sys.stdout.flush()
 
     try:
@@ -132,22 +132,23 @@ def connect(
     from client_harness.serve import open_session
 
     target = connecting.client(client)
-    chosen = [s.strip() for s in (services or "").split(",") if s.strip()]
-    session, made = open_session(
-        scenario, chosen, world=world, faults=faults
-    )  # so that a mistake is told here, not by the client
-    arguments = (
-        []
-        if scenario is None
-        else [scenario if made is None or made.id == scenario else str(Path(scenario).resolve())]
-    )
-    arguments += ["--services", ",".join(chosen)] if chosen else []
-    arguments += ["--world", world] if world is not None else []
+    chosen = _names(services)
+    # Opened here so that a mistake is told here, not by the client.
+    session, played = open_session(scenario, chosen, world=world, faults=faults)
+    arguments = []
+    if scenario is not None:
+        shipped = played is None or played.id == scenario
+        arguments.append(scenario if shipped else str(Path(scenario).resolve()))
+    if chosen:
+        arguments += ["--services", ",".join(chosen)]
+    if world is not None:
+        arguments += ["--world", world]
     if faults is not None:
-        arguments += ["--faults", str(Path(faults).resolve()) if Path(faults).is_file() else faults]
-    tools = sum(len(c.tools) for c in session.classes.values())
+        is_file = Path(faults).is_file()
+        arguments += ["--faults", str(Path(faults).resolve()) if is_file else faults]
+    tools = sum(len(cls.tools) for cls in session.classes.values())
     if target.most_tools is not None and tools > target.most_tools:
-        if made is None:
+        if played is None:
             _print.note(
                 f"note: {target.title} takes about {target.most_tools} tools "
                 f"and this offers {tools}; choose some with --services"
@@ -162,3 +163,8 @@ def connect(
     else:
         _print.note(f"# for {path or target.path}; --write puts it there")
         _print.as_json(connecting.configuration(target, entry, name))
+
+
+def _names(services: str | None) -> list[str]:
+    names = [name.strip() for name in (services or "").split(",")]
+    return [name for name in names if name]

@@ -46,7 +46,8 @@ class PastTurn(Declared):
 
     @model_validator(mode="after")
     def _one(self) -> PastTurn:
-        if sum(p is not None for p in (self.user, self.assistant, self.call)) != 1:
+        given = [part for part in (self.user, self.assistant, self.call) if part is not None]
+        if len(given) != 1:
             raise InputError("a turn is one of user, assistant, call")
         if self.call is not None:
             tool(self.call)
@@ -153,7 +154,7 @@ async def _live(name: str, written: HistoryFile) -> Lived:
 async def _message(
     session: Session, turn: PastTurn, scope: dict[str, Any], name: str
 ) -> PastMessage:
-    """Play one turn: a text is rendered, a call is made. `scope` takes the replies that are saved."""
+    """Render a text or make a call; `scope` takes the replies that are saved."""
     if turn.user is not None:
         return {"role": "user", "text": render(turn.user, scope)}
     if turn.call is None:
@@ -170,14 +171,14 @@ async def _message(
             f"history {name}: {turn.call} {args} was refused: {reply.data}; "
             "give it a `save` where that is meant"
         )
-    made: PastCall = {
+    call: PastCall = {
         "server": server,
         "tool": tool_name,
         "args": args,
         "reply": reply.data,
         "is_error": reply.is_error,
     }
-    return {"role": "assistant", "calls": [made]}
+    return {"role": "assistant", "calls": [call]}
 
 
 def _image(world: World) -> bytes:

@@ -286,8 +286,9 @@ def _cache() -> Path:
     own = os.environ.get("HAYWIRE_CACHE")
     if own:
         return Path(own)
-    shared_by_all = os.environ.get("XDG_CACHE_HOME")
-    return (Path(shared_by_all) if shared_by_all else Path.home() / ".cache") / "haywire"
+    users = os.environ.get("XDG_CACHE_HOME")
+    base = Path(users) if users else Path.home() / ".cache"
+    return base / "haywire"
 
 
 def keep(path: Path, made: bytes) -> None:

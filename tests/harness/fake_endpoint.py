@@ -72,52 +72,40 @@ class Endpoint:
         body = await request.json()
         self.bodies.append(body)
         number = len(self.bodies)
-        script = self.script
-        step = (
-            script[min(number, len(script)) - 1]
-            if isinstance(script, Sequence)
-            else script(body, number)
-        )
+        step = self._step(body, number)
         if step.status != 200:
-            wrong = {
-                "message": f"scripted failure {step.status}",
-                "type": "scripted",
-                "code": None,
-                "param": None,
-            }
-            return JSONResponse({"error": wrong}, step.status)
+            message = f"scripted failure {step.status}"
+            error = {"message": message, "type": "scripted", "code": None, "param": None}
+            return JSONResponse({"error": error}, step.status)
         if step.raw is not None:
             return Response(step.raw, media_type="application/json")
-        message: dict[str, Any] = {"role": "assistant", "content": step.text}
-        if step.calls:
-            message["tool_calls"] = [
-                {
-                    "id": f"call_{number}_{place}",
-                    "type": "function",
-                    "function": {
-                        "name": name,
-                        "arguments": args if isinstance(args, str) else json.dumps(args),
-                    },
-                }
-                for place, (name, args) in enumerate(step.calls)
-            ]
-        return JSONResponse(
-            {
-                "id": f"chatcmpl-{number}",
-                "object": "chat.completion",
-                "created": 1_772_000_000,
-                "model": body["model"],
-                "choices": [
-                    {
-                        "index": 0,
-                        "message": message,
-                        "finish_reason": "tool_calls" if step.calls else "stop",
-                        "logprobs": None,
-                    }
-                ],
-                "usage": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110},
-            }
-        )
+        completion = {
+            "id": f"chatcmpl-{number}",
+            "object": "chat.completion",
+            "created": 1_772_000_000,
+            "model": body["model"],
+            "choices": [_choice(step, number)],
+            "usage": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110},
+        }
+        return JSONResponse(completion)
+
+    def _step(self, body: dict[str, Any], number: int) -> Step:
+        if isinstance(self.script, Sequence):
+            return self.script[min(number, len(self.script)) - 1]
+        return self.script(body, number)
+
+
+def _choice(step: Step, number: int) -> dict[str, Any]:
+    message: dict[str, Any] = {"role": "assistant", "content": step.text}
+    if step.calls:
+        message["tool_calls"] = []
+    for place, (name, args) in enumerate(step.calls):
+        arguments = args if isinstance(args, str) else json.dumps(args)
+        function = {"name": name, "arguments": arguments}
+        key = f"call_{number}_{place}"
+        message["tool_calls"].append({"id": key, "type": "function", "function": function})
+    reason = "tool_calls" if step.calls else "stop"
+    return {"index": 0, "message": message, "finish_reason": reason, "logprobs": None}
 
 
 def _loose(text: str) -> Any:

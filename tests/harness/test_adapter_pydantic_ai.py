@@ -65,8 +65,8 @@ async def converse(
     async with playing(script) as endpoint, talking(session, endpoint, history, **options) as made:
         try:
             return [await made.turn(text) for text in texts], endpoint
-        except ProviderOutage as found:
-            problem = found
+        except ProviderOutage as outage:
+            problem = outage
     raise problem
 
 
@@ -85,32 +85,27 @@ async def test_it_calls_tools_numbers_its_steps_and_keeps_the_conversation() -> 
     ]
     (first, second), endpoint = await converse(script, session, "Look", "And now?", history=HISTORY)
     assert (first.text, first.status, second.text) == ("Done.", "done", "Again."), (first, second)
-    assert [(a.name, a.step) for a in attempts(session)[2:]] == [
-        ("venmo.list_friends", 2),
-        ("clock.get_time", 1),
-    ]
-    assert {(a.name, a.step) for a in attempts(session)[:2]} == {
-        ("clock.get_time", 1),
-        ("venmo.get_balance", 1),
-    }
-    assert (
-        not any(a.is_error for a in attempts(session))
-        and first.usage["requests"] == 3
-        and first.usage["prompt_tokens"] == 300
-    )
+    steps = [(a.name, a.step) for a in attempts(session)]
+    assert set(steps[:2]) == {("clock.get_time", 1), ("venmo.get_balance", 1)}
+    assert steps[2:] == [("venmo.list_friends", 2), ("clock.get_time", 1)]
+    assert not any(a.is_error for a in attempts(session))
+    assert first.usage["requests"] == 3
+    assert first.usage["prompt_tokens"] == 300
     roles = [m["role"] for m in endpoint.bodies[-1]["messages"]]
     assert roles[:6] == ["system", "user", "assistant", "tool", "assistant", "user"]
-    assert endpoint.bodies[-1]["messages"][1]["content"].startswith(
-        "[Conversation of 2026-02-03T09:00:00Z]"
-    )
+    past = endpoint.bodies[-1]["messages"][1]["content"]
+    assert past.startswith("[Conversation of 2026-02-03T09:00:00Z]")
     assert {"clock__wait", "venmo__send_money"} <= endpoint.offered(0)
 
 
 async def test_a_disclosed_service_appears_and_errors_reach_the_model() -> None:
     session = new_session("clock", "venmo", hidden=["venmo"])
-    session.on_attempt.append(
-        lambda attempt: session.disclose("venmo") if "venmo" in session.hidden else None
-    )
+
+    def disclose(attempt: Attempt) -> None:
+        if "venmo" in session.hidden:
+            session.disclose("venmo")
+
+    session.on_attempt.append(disclose)
     script = [
         call("clock__wait", seconds=-1),
         call("clock__wait", seconds="soon"),
@@ -119,9 +114,8 @@ async def test_a_disclosed_service_appears_and_errors_reach_the_model() -> None:
     ]
     (result,), endpoint = await converse(script, session, "Go")
     assert result.text == "Found.", result
-    assert "venmo__get_balance" not in endpoint.offered(
-        0
-    ) and "venmo__get_balance" in endpoint.offered(1)
+    assert "venmo__get_balance" not in endpoint.offered(0)
+    assert "venmo__get_balance" in endpoint.offered(1)
     assert [a.is_error for a in attempts(session)] == [True, True, False]
 
 
@@ -149,7 +143,10 @@ async def test_an_adapter_is_an_agent_by_name() -> None:
 
 
 async def test_its_environment_is_its_own_and_hashed(environment: Path) -> None:
-    code = "import importlib.util as u; print([n for n in ('servers', 'client_harness', 'litellm') if u.find_spec(n)])"
+    code = (
+        "import importlib.util as u; "
+        "print([n for n in ('servers', 'client_harness', 'litellm') if u.find_spec(n)])"
+    )
     done = await anyio.run_process([str(environment), "-I", "-c", code], stderr=subprocess.STDOUT)
     assert done.stdout.strip() == b"[]"
     lock = (adapter("pydantic_ai").folder / "requirements.lock").read_text()

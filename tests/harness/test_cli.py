@@ -25,9 +25,8 @@ COMMANDS = GROUP.commands  # ty: ignore[missing-attribute]
 @pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_every_command_has_help_with_an_example_that_parses(name: str) -> None:
     text = command(name, "--help").out
-    (example,) = [
-        line.partition("Example: ")[2] for line in text.splitlines() if "Example: " in line
-    ]
+    (line,) = [line for line in text.splitlines() if "Example: " in line]
+    _, _, example = line.partition("Example: ")
     program, given, *rest = shlex.split(example)
     assert (program, given) == ("client_harness", name)
     with COMMANDS[name].make_context(name, rest):
@@ -38,23 +37,11 @@ def test_help_imports_nothing_heavy() -> None:
     code = (
         "import sys, client_harness.cli; print(*sorted({m.partition('.')[0] for m in sys.modules}))"
     )
-    loaded = set(
-        subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, check=True
-        ).stdout.split()
-    )
-    assert not loaded & {
-        "mcp",
-        "mcp_types",
-        "litellm",
-        "pydantic",
-        "rich",
-        "yaml",
-        "starlette",
-        "sqlite_utils",
-        "jinja2",
-        "anyio",
-    }
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    heavy = {"mcp", "mcp_types", "litellm", "pydantic", "rich", "yaml", "starlette"}
+    heavy |= {"sqlite_utils", "jinja2", "anyio"}
+    assert not loaded & heavy
 
 
 @pytest.mark.parametrize(
@@ -98,20 +85,14 @@ def test_histories_are_listed_where_there_are_any() -> None:
     ],
 )
 def test_show_tells_all_there_is(name: str, kind: str, holds: str) -> None:
-    found = command("show", name, "--json").json
-    assert found["kind"] == kind and found["about"]
+    entry = command("show", name, "--json").json
+    assert entry["kind"] == kind and entry["about"]
     assert holds in command("show", name).out
 
 
 def test_everything_listed_can_be_shown() -> None:
-    for what, kind in (
-        ("services", "service"),
-        ("faults", "fault"),
-        ("checks", "check"),
-        ("agents", "agent"),
-        ("suites", "suite"),
-    ):
-        for entry in command("list", what, "--json").json:
+    for kind in ("service", "fault", "check", "agent", "suite"):
+        for entry in command("list", f"{kind}s", "--json").json:
             assert command("show", f"{kind}:{entry['name']}").out.startswith(entry["name"])
     assert {"fields", "schema"} <= command("show", "fault:outage", "--json").json.keys()
     assert len(command("show", "venmo", "--json").json["tools"]) == len(services()["venmo"].tools)
@@ -148,26 +129,22 @@ def test_check_proves_and_counts() -> None:
 
 def test_check_tells_what_is_wrong_and_exits_with_1(tmp_path: Path) -> None:
     text = load.index()[PAY].read_text()
-    (tmp_path / "broken.yaml").write_text(
-        text.replace("venmo.send_money, first", "venmo.send_mony, first")
-    )
+    broken = text.replace("venmo.send_money, first", "venmo.send_mony, first")
+    (tmp_path / "broken.yaml").write_text(broken)
     (tmp_path / "unproven.yaml").write_text(text.replace("count: 1", "count: 7"))
     done = command("check", tmp_path, "--json")
     assert done.status == 1 and (done.json["scenarios"], done.json["proven"]) == (2, 0)
     problems = {Path(p["scenario"]).stem: p["problem"] for p in done.json["problems"][::-1]}
-    assert (
-        "did you mean 'send_money'" in problems["broken"] and "oracle: fail" in problems["unproven"]
-    )
+    assert "did you mean 'send_money'" in problems["broken"]
+    assert "oracle: fail" in problems["unproven"]
 
 
 def test_check_names_a_seed_that_no_row_has(tmp_path: Path) -> None:
     text = load.index()["recovery/silent_no_op/jagaurs_praised"].read_text()
     (tmp_path / "lost.yaml").write_text(text.replace("seed:gpl/alamo_tile", "seed:gpl/alamo_tiel"))
-    found = [p["problem"] for p in command("check", tmp_path, "--json").json["problems"]]
-    assert (
-        found[0]
-        == "seed:gpl/alamo_tiel stands for no row of the world rafael; its seeds have the keys"
-    )
+    problems = [p["problem"] for p in command("check", tmp_path, "--json").json["problems"]]
+    lost = "seed:gpl/alamo_tiel stands for no row of the world rafael; its seeds have the keys"
+    assert problems[0] == lost
 
 
 def test_run_without_arguments_compares_the_stock_agents_on_the_smoke_suite(
@@ -182,24 +159,19 @@ def test_run_without_arguments_compares_the_stock_agents_on_the_smoke_suite(
     assert [agents[n]["clean"]["passed"] for n in agents] == [size, size, 0]
     twins = sum(load.load(n).twin for n in load.suites()["smoke"])
     assert [agents[n]["base"]["passed"] for n in agents] == [size, twins, 0]
-    assert all(
-        a[s]["of"] == size and a["unknown"] == 0
-        for a in agents.values()
-        for s in ("base", "relaxed", "clean")
-    )
+    for agent in agents.values():
+        assert [agent[s]["of"] for s in ("base", "relaxed", "clean")] == [size, size, size]
+        assert agent["unknown"] == 0
     assert len(Results.open(tmp_path / "runs" / "0001").trials()) == size * 3 * 2
 
 
 def test_reports_come_as_tables_markdown_html_and_json(tmp_path: Path) -> None:
-    done = command(
-        "run", PAY, "--agent", "oracle", "--agent", "naive", "--trials", 2, "--out", tmp_path
-    )
-    assert (
-        done.status == 0
-        and "2/2 100%" in done.out
-        and f"Results and traces: {tmp_path}" in done.out
-        and done.err == ""
-    )
+    agents = ("--agent", "oracle", "--agent", "naive")
+    done = command("run", PAY, *agents, "--trials", 2, "--out", tmp_path)
+    assert done.status == 0
+    assert "2/2 100%" in done.out
+    assert f"Results and traces: {tmp_path}" in done.out
+    assert done.err == ""
     assert command("report", tmp_path, "--json").json["agents"][0]["base"]["of"] == 2
     assert "| oracle | 2/2 100%  (34–100)" in command("report", tmp_path, "--md").out
     page = command("report", tmp_path, "--html").out
@@ -213,33 +185,16 @@ def test_reports_come_as_tables_markdown_html_and_json(tmp_path: Path) -> None:
 def test_a_trace_reads_as_a_conversation(tmp_path: Path) -> None:
     command("run", PAY, "--agent", "naive", "--out", tmp_path)
     text = command("trace", tmp_path / "traces" / PAY / "naive-1.jsonl").out
-    assert (
-        "user: Jordan Park covered" in text
-        and "fault dropped (dropped_write, firing 1)" in text
-        and "assistant: Done!" in text
-    )
+    assert "user: Jordan Park covered" in text
+    assert "fault dropped (dropped_write, firing 1)" in text
+    assert "assistant: Done!" in text
 
 
 def test_options_reach_the_agent_as_yaml_values(tmp_path: Path) -> None:
-    command(
-        "run",
-        PAY,
-        "--agent",
-        "noop",
-        "--model",
-        "m",
-        "--option",
-        "max_steps=3",
-        "--option",
-        "name=on",
-        "--out",
-        tmp_path,
-    )
-    assert Results.open(tmp_path).request["options"] == {
-        "model": "m",
-        "max_steps": 3,
-        "name": "on",
-    }
+    options = ("--model", "m", "--option", "max_steps=3", "--option", "name=on")
+    command("run", PAY, "--agent", "noop", *options, "--out", tmp_path)
+    stored = Results.open(tmp_path).request["options"]
+    assert stored == {"model": "m", "max_steps": 3, "name": "on"}
 
 
 def test_json_is_all_that_json_prints(tmp_path: Path) -> None:

@@ -24,11 +24,8 @@ def test_commands_that_the_pages_show_exist() -> None:
 
 
 def test_links_between_pages_lead_somewhere() -> None:
-    for page in [
-        docs.ROOT / "README.md",
-        docs.ROOT / "AGENTS.md",
-        *(docs.ROOT / "docs").glob("*.md"),
-    ]:
+    fronts = [docs.ROOT / "README.md", docs.ROOT / "AGENTS.md"]
+    for page in [*fronts, *(docs.ROOT / "docs").glob("*.md")]:
         for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
             assert (page.parent / target).exists(), f"{page.name}: {target}"
 
@@ -38,20 +35,10 @@ def test_the_agent_that_the_page_shows_runs(tmp_path: Path) -> None:
     assert code is not None
     (tmp_path / "tiny.py").write_text(code[1])
     (tmp_path / "time.yaml").write_text(TIME)
-    command = [
-        sys.executable,
-        "-m",
-        "client_harness",
-        "run",
-        str(tmp_path / "time.yaml"),
-        "--json",
-        "--out",
-        str(tmp_path / "run"),
-    ]
-    done = subprocess.run(
-        [*command, "--agent", "process", "--command", f"{sys.executable} {tmp_path / 'tiny.py'}"],
-        capture_output=True,
-    )
+    command = [sys.executable, "-m", "client_harness", "run", str(tmp_path / "time.yaml")]
+    command += ["--json", "--out", str(tmp_path / "run")]
+    command += ["--agent", "process", "--command", f"{sys.executable} {tmp_path / 'tiny.py'}"]
+    done = subprocess.run(command, capture_output=True)
     assert done.returncode == 0, done.stderr.decode()
     assert json.loads(done.stdout)["agents"][0]["base"]["passed"] == 1
 

@@ -12,6 +12,7 @@ import anyio
 import pytest
 
 from client_harness.adapters import install
+from client_harness.results import Results
 from client_harness.run import RunRequest, start
 from client_harness.tools import Transport
 from servers.kit.events import Attempt, from_json
@@ -30,28 +31,23 @@ class Careful:
         self.seen: dict[str, Any] = {}
 
     def __call__(self, body: dict[str, Any], number: int) -> Step:
-        asked = {
-            c["id"]: c["function"]["name"]
-            for m in body["messages"]
-            for c in m.get("tool_calls") or []
-        }
-        replies = [
-            (asked[m["tool_call_id"]], m["content"])
-            for m in body["messages"]
-            if m["role"] == "tool"
-        ]
-        done = [name for name, _ in replies]
-        latest = {name: _read(text) for name, text in replies}
+        names = {}
+        done = []
+        latest: dict[str, Any] = {}
+        for message in body["messages"]:
+            for asked in message.get("tool_calls") or []:
+                names[asked["id"]] = asked["function"]["name"]
+            if message["role"] == "tool":
+                name = names[message["tool_call_id"]]
+                done.append(name)
+                latest[name] = _read(message["content"])
         offered = {t["function"]["name"] for t in body["tools"]}
         if "zelle__list_recipients" not in done:
             assert "venmo__send_money" not in offered
             return call("zelle__list_recipients")
         if "zelle__send_transfer" not in done:
-            return call(
-                "zelle__send_transfer",
-                contact_id=_named(latest["zelle__list_recipients"]["recipients"]),
-                **NOTE,
-            )
+            recipient = _named(latest["zelle__list_recipients"]["recipients"])
+            return call("zelle__send_transfer", contact_id=recipient, **NOTE)
         if "zelle__list_transfers" not in done:
             return call("zelle__list_transfers", limit=5)
         if "venmo__list_friends" not in done:
@@ -59,10 +55,8 @@ class Careful:
             return calls(("venmo__list_friends", {}), ("venmo__list_funding_sources", {}))
         if done[-1] == "venmo__send_money":
             return call("venmo__list_transactions", limit=5)
-        if not any(
-            t["note"] == NOTE["note"]
-            for t in latest.get("venmo__list_transactions", {}).get("transactions", [])
-        ):
+        payments = latest.get("venmo__list_transactions", {}).get("transactions", [])
+        if not any(payment["note"] == NOTE["note"] for payment in payments):
             sources = latest["venmo__list_funding_sources"]["sources"]
             source = next(s["source_id"] for s in sources if s["last4"] == "4421")
             friend = _named(latest["venmo__list_friends"]["friends"])
@@ -97,11 +91,9 @@ def run(
             return endpoint
 
     endpoint = anyio.run(go)
-    from client_harness.results import Results
-
     (trial,) = Results.open(home).trials()
-    lines = (home / trial.trace).read_text().splitlines()
-    return trial.verdicts, [e for e in map(from_json, lines) if isinstance(e, Attempt)], endpoint
+    events = [from_json(line) for line in (home / trial.trace).read_text().splitlines()]
+    return trial.verdicts, [e for e in events if isinstance(e, Attempt)], endpoint
 
 
 CASES = [("model", "memory"), ("model", "http"), ("pydantic_ai", "memory")]
@@ -113,15 +105,14 @@ def test_a_careful_model_passes_and_is_judged_from_the_services_trace(
 ) -> None:
     install.ensure("pydantic_ai")
     verdicts, attempts, _ = run(tmp_path / "run", agent, Careful(), transport)
-    assert {s: v["value"] for s, v in verdicts.items()} == {"base": "pass", "relaxed": "pass"}, (
-        verdicts["base"]["why"]
-    )
-    assert [f.fault for a in attempts for f in a.firings] == ["zelle_breaks", "venmo_drops"]
-    assert [a.name for a in attempts if a.opened] == [
-        "zelle.send_transfer",
-        "venmo.send_money",
-        "venmo.send_money",
-    ]
+    values = {setting: verdict["value"] for setting, verdict in verdicts.items()}
+    assert values == {"base": "pass", "relaxed": "pass"}, verdicts["base"]["why"]
+    fired = []
+    for attempt in attempts:
+        fired += [firing.fault for firing in attempt.firings]
+    assert fired == ["zelle_breaks", "venmo_drops"]
+    paying = [a.name for a in attempts if a.opened]
+    assert paying == ["zelle.send_transfer", "venmo.send_money", "venmo.send_money"]
     assert all(a.step is not None for a in attempts)
 
 

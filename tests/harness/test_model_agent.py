@@ -49,12 +49,22 @@ async def converse(
     async with playing(script) as endpoint, talking(session, endpoint, **options) as made:
         try:
             return [await made.turn(text) for text in texts], endpoint
-        except (
-            ProviderOutage,
-            InputError,
-        ) as found:  # on its way through the client's task group it would be wrapped
-            problem = found
+        except (ProviderOutage, InputError) as wrong:
+            # Raised outside, for the client's task group would wrap it.
+            problem = wrong
     raise problem
+
+
+def disclosing() -> Session:
+    """A session that discloses Venmo after the first call."""
+    session = new_session("clock", "venmo", hidden=["venmo"])
+
+    def disclose(attempt: Attempt) -> None:
+        if "venmo" in session.hidden:
+            session.disclose("venmo")
+
+    session.on_attempt.append(disclose)
+    return session
 
 
 def attempts(session: Session) -> list[Attempt]:
@@ -71,42 +81,24 @@ async def test_it_acts_reads_results_and_answers() -> None:
     ]
     (first, second), endpoint = await converse(script, session, "How much have I?", "Thanks!")
     assert (first.text, first.status, second.text) == ("All done.", "done", "You are welcome.")
-    assert [(a.name, a.step) for a in attempts(session)] == [
-        ("clock.get_time", 1),
-        ("venmo.get_balance", 2),
-    ]
-    assert (
-        first.usage["prompt_tokens"] == 300
-        and first.usage["completion_tokens"] == 30
-        and second.usage["requests"] == 1
-    )
+    steps = [(a.name, a.step) for a in attempts(session)]
+    assert steps == [("clock.get_time", 1), ("venmo.get_balance", 2)]
+    assert first.usage["prompt_tokens"] == 300
+    assert first.usage["completion_tokens"] == 30
+    assert second.usage["requests"] == 1
     roles = [m["role"] for m in endpoint.bodies[-1]["messages"]]
-    assert roles == [
-        "system",
-        "user",
-        "assistant",
-        "tool",
-        "assistant",
-        "tool",
-        "assistant",
-        "user",
-    ]
-    assert (
-        "clock__get_time" in endpoint.offered(0)
-        and endpoint.results()[1] == attempts(session)[1].seen
-    )
+    assert roles[:3] == ["system", "user", "assistant"]
+    assert roles[3:] == ["tool", "assistant", "tool", "assistant", "user"]
+    assert "clock__get_time" in endpoint.offered(0)
+    assert endpoint.results()[1] == attempts(session)[1].seen
 
 
 async def test_parallel_calls_of_one_message_are_one_step_in_order() -> None:
     session = new_session("clock", "venmo")
     made = [("clock__wait", {"seconds": s}) for s in (3, 1, 2)]
     await converse([calls(*made), call("venmo__get_balance"), say("ok")], session, "go")
-    assert [(a.args.get("seconds"), a.step) for a in attempts(session)] == [
-        (3, 1),
-        (1, 1),
-        (2, 1),
-        (None, 2),
-    ]
+    steps = [(a.args.get("seconds"), a.step) for a in attempts(session)]
+    assert steps == [(3, 1), (1, 1), (2, 1), (None, 2)]
 
 
 @pytest.mark.parametrize(
@@ -118,9 +110,10 @@ async def test_malformed_arguments_are_recorded_and_refused(written: str) -> Non
         [calls(("clock__wait", written)), say("sorry")], session, "go"
     )
     (attempt,) = attempts(session)
-    assert (
-        attempt.is_error and attempt.tool == "wait" and not session.bugs and result.text == "sorry"
-    )
+    assert attempt.is_error
+    assert attempt.tool == "wait"
+    assert not session.bugs
+    assert result.text == "sorry"
     assert endpoint.results()[0]["error"]["code"]
     repeated = endpoint.bodies[-1]["messages"][2]["tool_calls"][0]["function"]["arguments"]
     assert isinstance(json.loads(repeated), dict)
@@ -141,31 +134,21 @@ async def test_unknown_tools_reach_the_server(name: str) -> None:
 
 
 async def test_a_disclosed_service_is_offered_in_the_next_request() -> None:
-    session = new_session("clock", "venmo", hidden=["venmo"])
-    session.on_attempt.append(
-        lambda attempt: session.disclose("venmo") if "venmo" in session.hidden else None
-    )
+    session = disclosing()
     _, endpoint = await converse(
         [call("clock__get_time"), call("venmo__get_balance"), say("ok")], session, "go"
     )
-    assert "venmo__get_balance" not in endpoint.offered(
-        0
-    ) and "venmo__get_balance" in endpoint.offered(1)
+    assert "venmo__get_balance" not in endpoint.offered(0)
+    assert "venmo__get_balance" in endpoint.offered(1)
     assert not attempts(session)[1].is_error
 
 
 async def test_an_agent_that_never_refreshes_keeps_the_first_list() -> None:
-    session = new_session("clock", "venmo", hidden=["venmo"])
-    session.on_attempt.append(
-        lambda attempt: session.disclose("venmo") if "venmo" in session.hidden else None
-    )
+    session = disclosing()
     script = [call("clock__get_time"), say("a"), say("b")]
     _, endpoint = await converse(script, session, "go", "on", refresh="never")
     assert endpoint.offered(2) == endpoint.offered(0)
-    session = new_session("clock", "venmo", hidden=["venmo"])
-    session.on_attempt.append(
-        lambda attempt: session.disclose("venmo") if "venmo" in session.hidden else None
-    )
+    session = disclosing()
     _, endpoint = await converse(script, session, "go", "on", refresh="turn")
     assert endpoint.offered(1) == endpoint.offered(0) < endpoint.offered(2)
 
@@ -173,21 +156,13 @@ async def test_an_agent_that_never_refreshes_keeps_the_first_list() -> None:
 async def test_history_is_native_and_dated() -> None:
     _, endpoint = await converse([say("ok")], new_session("venmo"), "And now?", history=HISTORY)
     messages = endpoint.bodies[0]["messages"]
-    assert [m["role"] for m in messages] == [
-        "system",
-        "user",
-        "assistant",
-        "tool",
-        "assistant",
-        "user",
-    ]
+    roles = [message["role"] for message in messages]
+    assert roles == ["system", "user", "assistant", "tool", "assistant", "user"]
     assert messages[1]["content"].startswith("[Conversation of 2026-02-03T09:00:00Z]\nHow much")
-    assert messages[2]["tool_calls"][0]["function"]["name"] == "venmo__get_balance" and json.loads(
-        messages[3]["content"]
-    ) == {"balance": 5}
-    assert messages[5]["content"].startswith("[Conversation of 2026-") and messages[5][
-        "content"
-    ].endswith("And now?")
+    assert messages[2]["tool_calls"][0]["function"]["name"] == "venmo__get_balance"
+    assert json.loads(messages[3]["content"]) == {"balance": 5}
+    assert messages[5]["content"].startswith("[Conversation of 2026-")
+    assert messages[5]["content"].endswith("And now?")
 
 
 async def test_an_endless_loop_ends_at_each_limit() -> None:
@@ -196,11 +171,8 @@ async def test_an_endless_loop_ends_at_each_limit() -> None:
 
     session = new_session("clock")
     (steps,), endpoint = await converse(loop, session, "go", max_steps=4)
-    assert (steps.status, len(endpoint.bodies), len(attempts(session))) == (
-        "limit",
-        4,
-        4,
-    ) and "4 requests" in steps.detail
+    assert (steps.status, len(endpoint.bodies), len(attempts(session))) == ("limit", 4, 4)
+    assert "4 requests" in steps.detail
     (tokens,), endpoint = await converse(loop, new_session("clock"), "go", max_tokens=300)
     assert (tokens.status, len(endpoint.bodies)) == ("limit", 3)
     (seconds,), endpoint = await converse(loop, new_session("clock"), "go", max_seconds=0)

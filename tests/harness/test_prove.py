@@ -31,20 +31,18 @@ def sound() -> dict[str, Any]:
 
 
 def check(raw: dict[str, Any], name: str) -> dict[str, Any]:
-    return next(
-        fields for item in raw["checks"] for fields in item.values() if fields["name"] == name
-    )
+    for item in raw["checks"]:
+        (fields,) = item.values()
+        if fields["name"] == name:
+            return fields
+    raise KeyError(name)
 
 
 def step(raw: dict[str, Any], name: str, steps: Any = None) -> dict[str, Any]:
-    for found in raw["scripts"]["oracle"] if steps is None else steps:
-        if found.get("id") == name:
-            return found
-        inner = (
-            step(raw, name, [*found.get("then", []), *found.get("else", [])])
-            if found.get("then")
-            else None
-        )
+    for here in raw["scripts"]["oracle"] if steps is None else steps:
+        if here.get("id") == name:
+            return here
+        inner = step(raw, name, [*here.get("then", []), *here.get("else", [])])
         if inner:
             return inner
     return {}
@@ -67,11 +65,8 @@ def second_fault_idle(raw: dict[str, Any]) -> None:
 
 
 def fault_fails(raw: dict[str, Any]) -> None:
-    row = {
-        "table": "venmo_contacts",
-        "where": {"name": "Nobody"},
-        "edit": [{"set": {"name": "Somebody"}}],
-    }
+    edit = [{"set": {"name": "Somebody"}}]
+    row = {"table": "venmo_contacts", "where": {"name": "Nobody"}, "edit": edit}
     raw["faults"].append({"wrong_value": {"on": "venmo.list_friends", "row": row}})
 
 
@@ -88,16 +83,13 @@ def naive_fails_by_safety_alone(raw: dict[str, Any]) -> None:
 
 
 def violation_does_nothing(raw: dict[str, Any]) -> None:
-    raw["violations"][0] = {
-        "fails": "paid_once",
-        "replace": {"tell": [{"say": "I sent Jordan $27.50."}]},
-    }
+    edit = {"tell": [{"say": "I sent Jordan $27.50."}]}
+    raw["violations"][0] = {"fails": "paid_once", "replace": edit}
 
 
 def violation_fails_another(raw: dict[str, Any]) -> None:
-    raw["violations"][-1]["replace"] = {
-        "tell": [{"call": "venmo.update_default_visibility", "args": {"visibility": "public"}}]
-    }
+    publish = {"call": "venmo.update_default_visibility", "args": {"visibility": "public"}}
+    raw["violations"][-1]["replace"] = {"tell": [publish]}
 
 
 def nothing_suffices(raw: dict[str, Any]) -> None:
@@ -223,22 +215,14 @@ def test_a_mistake_in_a_scenario_is_one_line_that_names_it(
     inner[place[-1]] = value
     with pytest.raises(InputError) as wrong:
         parse(raw, "broken", "broken.yaml")
-    assert (
-        told in str(wrong.value)
-        and str(wrong.value).startswith("broken.yaml: ")
-        and "\n" not in str(wrong.value)
-    )
+    assert told in str(wrong.value)
+    assert str(wrong.value).startswith("broken.yaml: ")
+    assert "\n" not in str(wrong.value)
 
 
 def test_a_file_that_is_no_scenario_is_one_line(tmp_path: Path) -> None:
-    for text in (
-        "",
-        "- a\n- b",
-        "title: [unclosed",
-        "\x00",
-        "title: one\nabout: x\ntitle: two",
-        "turns: [{user: a, user: b}]",
-    ):
+    keys_twice = ["title: one\nabout: x\ntitle: two", "turns: [{user: a, user: b}]"]
+    for text in ["", "- a\n- b", "title: [unclosed", "\x00", *keys_twice]:
         path = tmp_path / "bad.yaml"
         path.write_text(text)
         problems = anyio.run(prove, path)

@@ -38,15 +38,8 @@ NOON = {"source_timezone": "Europe/Berlin", "time": "12:00", "target_timezone": 
 @pytest.fixture(scope="module")
 def public() -> list[str]:
     """The command of a public server, in an environment of its own."""
-    return [
-        str(
-            environment(
-                "public_server", ROOT / "tests" / "harness" / "public_server" / "requirements.lock"
-            )
-        ),
-        "-m",
-        "mcp_server_time",
-    ]
+    lock = ROOT / "tests" / "harness" / "public_server" / "requirements.lock"
+    return [str(environment("public_server", lock)), "-m", "mcp_server_time"]
 
 
 def started(*arguments: str) -> StdioServerParameters:
@@ -74,40 +67,30 @@ def shown(tool: types.Tool) -> dict[str, Any]:
 
 
 # -- a public server -----------------------------------------------------------------------------
+PLAGUE = """
+- outage: {name: gone, on: mcp_time.get_current_time, first: 1}
+- wrong_value:
+    name: lie
+    on: reads:*.convert_time
+    first: 1
+    reply: [{set: {time_difference: +1.0h}}]
+- latency: {name: slow, on: mcp_time.*, after: {called: mcp_time.convert_time}, seconds: 50}
+- timeout: {name: never, on: "writes:*.*"}
+"""
+
+
 @pytest.mark.parametrize("era", ERAS)
 async def test_a_public_server_behind_faults(public: list[str], tmp_path: Path, era: str) -> None:
-    profile = written(
-        tmp_path,
-        {"outage": {"name": "gone", "on": "mcp_time.get_current_time", "first": 1}},
-        {
-            "wrong_value": {
-                "name": "lie",
-                "on": "reads:*.convert_time",
-                "first": 1,
-                "reply": [{"set": {"time_difference": "+1.0h"}}],
-            }
-        },
-        {
-            "latency": {
-                "name": "slow",
-                "on": "mcp_time.*",
-                "after": {"called": "mcp_time.convert_time"},
-                "seconds": 50,
-            }
-        },
-        {"timeout": {"name": "never", "on": "writes:*.*"}},
-    )
+    profile = tmp_path / "profile.yaml"
+    profile.write_text(PLAGUE)
     trace = tmp_path / "deep" / "trace.jsonl"
-    async with Client(
-        StdioServerParameters(command=public[0], args=public[1:]), mode=era
-    ) as direct:
+    server = StdioServerParameters(command=public[0], args=public[1:])
+    async with Client(server, mode=era) as direct:
         tools = [shown(t) for t in (await direct.list_tools()).tools]
         honest = reply_of(await direct.call_tool("convert_time", NOON))[0]
         wrong = await direct.call_tool("convert_time", NOON | {"time": "noon"})
-    async with Client(
-        started("proxy", "--faults", str(profile), "--trace", str(trace), "--stdio", "--", *public),
-        mode=era,
-    ) as client:
+    options = ("--faults", str(profile), "--trace", str(trace), "--stdio")
+    async with Client(started("proxy", *options, "--", *public), mode=era) as client:
         assert [shown(t) for t in (await client.list_tools()).tools] == tools
         gone = await client.call_tool("get_current_time", BERLIN)
         assert gone.is_error and reply_of(gone)[0]["error"]["code"] == "SERVICE_UNAVAILABLE"
@@ -115,34 +98,23 @@ async def test_a_public_server_behind_faults(public: list[str], tmp_path: Path, 
         assert await ask(client, "convert_time", **NOON) == honest | {"time_difference": "+1.0h"}
         through = await client.call_tool("convert_time", NOON)
         assert reply_of(through) == (honest, False) and through.structured_content == honest
-        assert (
-            await client.call_tool("convert_time", NOON | {"time": "noon"})
-        ).content == wrong.content
-    made = events(trace)
-    called = [e for e in made if isinstance(e, Attempt)]
-    assert [[f.fault for f in a.firings] for a in called] == [
-        ["gone"],
-        [],
-        ["lie"],
-        ["slow"],
-        ["slow"],
-    ]
-    assert (
-        called[2].truth == honest
-        and called[2].seen == honest | {"time_difference": "+1.0h"}
-        and {a.effect for a in called} == {"read"}
-    )
-    assert [a.at[11:19] for a in called] == [
-        "16:00:01",
-        "16:00:02",
-        "16:00:03",
-        "16:00:04",
-        "16:00:55",
-    ]
-    end = end_of(made)
-    assert end is not None and end is made[-1]
-    fired = {name: facts["fired"] for name, facts in end.faults.items()}
-    assert fired == {"gone": 1, "lie": 1, "slow": 2, "never": 0}
+        same = await client.call_tool("convert_time", NOON | {"time": "noon"})
+        assert same.content == wrong.content
+    recorded = events(trace)
+    called = [e for e in recorded if isinstance(e, Attempt)]
+    fired = []
+    for attempt in called:
+        fired.append([firing.fault for firing in attempt.firings])
+    assert fired == [["gone"], [], ["lie"], ["slow"], ["slow"]]
+    assert called[2].truth == honest
+    assert called[2].seen == honest | {"time_difference": "+1.0h"}
+    assert {a.effect for a in called} == {"read"}
+    times = [a.at[11:19] for a in called]
+    assert times == ["16:00:01", "16:00:02", "16:00:03", "16:00:04", "16:00:55"]
+    end = end_of(recorded)
+    assert end is not None and end is recorded[-1]
+    counts = {name: facts["fired"] for name, facts in end.faults.items()}
+    assert counts == {"gone": 1, "lie": 1, "slow": 2, "never": 0}
     assert "mcp_time.get_current_time" in command("trace", trace).out
 
 
@@ -154,18 +126,8 @@ async def test_our_own_server_behind_the_proxy(tmp_path: Path) -> None:
         {"outage": {"on": "reads:ours.*", "every": 2}},
     )
     ours = [sys.executable, "-m", "client_harness", "serve", "--services", "venmo,clock", "--stdio"]
-    arguments = (
-        "proxy",
-        "--faults",
-        str(profile),
-        "--name",
-        "ours",
-        "--trace",
-        str(tmp_path / "t"),
-        "--stdio",
-        "--",
-        *ours,
-    )
+    options = ("--faults", str(profile), "--name", "ours", "--trace", str(tmp_path / "t"))
+    arguments = ("proxy", *options, "--stdio", "--", *ours)
     async with (
         Client(session_server(new_session("venmo", "clock"))) as direct,
         Client(started(*arguments)) as client,
@@ -177,13 +139,13 @@ async def test_our_own_server_behind_the_proxy(tmp_path: Path) -> None:
         pay = {"contact_id": friend["contact_id"], "amount": 5, "note": "tea"}
         assert reply_of(await client.call_tool("venmo__send_money", pay))[1]
         await ask(client, "venmo__send_money", **pay)
-        made = (await ask(client, "venmo__list_transactions"))["transactions"]
-        assert sum(t["note"] == "tea" for t in made) == 2  # a blind retry pays twice
+        payments = (await ask(client, "venmo__list_transactions"))["transactions"]
+        notes = [payment["note"] for payment in payments]
+        assert notes.count("tea") == 2  # a blind retry pays twice
     called = [e for e in events(tmp_path / "t") if isinstance(e, Attempt)]
     assert [a.effect for a in called] == ["read", "read", "write", "write", "read"]
-    assert (
-        called[2].truth["transaction_id"] == called[2].firings[0].detail["lost"]["transaction_id"]
-    )
+    lost = called[2].firings[0].detail["lost"]
+    assert called[2].truth["transaction_id"] == lost["transaction_id"]
 
 
 @contextlib.asynccontextmanager
@@ -191,18 +153,18 @@ async def proxied(
     url: str, *faults: dict[str, Any], **options: Any
 ) -> AsyncGenerator[tuple[dict[str, Any], Session]]:
     """Serve a proxy of a URL over HTTP and yield where it is, and its session."""
-    found: list[Any] = []
+    heard: list[Any] = []
     ready = anyio.Event()
 
     def say(session: proxy.Proxied, way: dict[str, Any]) -> None:
-        found.extend((way, session))
+        heard.extend((way, session))
         ready.set()
 
     async with anyio.create_task_group() as tasks:
         served = proxy.Served([parse(f, open=True) for f in faults], **options)
         tasks.start_soon(lambda: proxy.http(proxy.Upstream(url=url, name="far"), served, say))
         await ready.wait()
-        yield found[0], found[1]
+        yield heard[0], heard[1]
         tasks.cancel_scope.cancel()
 
 
@@ -227,10 +189,8 @@ async def test_faults_of_the_transport_act_for_real_in_front_of_a_url(
                 await client.call_tool("wait", {"seconds": 5})
             assert_came(wire.came[-1], kind, fields)
             assert (await ask(client, "wait", seconds=7))["waited_seconds"] == 7
-    assert [a.args for a in attempts(behind)] == [
-        {"seconds": 5},
-        {"seconds": 7},
-    ] and not session.bugs
+    assert [a.args["seconds"] for a in attempts(behind)] == [5, 7]
+    assert not session.bugs
     assert [len(a.firings) for a in attempts(session)] == [1, 0]
 
 
@@ -269,17 +229,14 @@ GIVEN: dict[str, types.CallToolResult] = {
 
 def upstream() -> Server[Any]:
     """A server whose tools answer in every form that there is."""
-    tools = [
-        types.Tool(name=n, input_schema={"type": "object"})
-        for n in (*GIVEN, "protocol.error", "never")
-    ]
+    names = (*GIVEN, "protocol.error", "never")
+    tools = [types.Tool(name=name, input_schema={"type": "object"}) for name in names]
 
     async def listing(ctx: Any, params: Any) -> types.ListToolsResult:
-        page = int(params.cursor or 0) if params is not None else 0
-        return types.ListToolsResult(
-            tools=tools[page : page + 3],
-            next_cursor=str(page + 3) if page + 3 < len(tools) else None,
-        )
+        first = int(params.cursor or 0) if params is not None else 0
+        after = first + 3
+        following = str(after) if after < len(tools) else None
+        return types.ListToolsResult(tools=tools[first:after], next_cursor=following)
 
     async def call(ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         if params.name == "protocol.error":
@@ -307,25 +264,19 @@ async def forms(
 async def test_replies_of_every_form_go_through_as_they_are() -> None:
     async with forms() as (client, session), Client(upstream()) as direct:
         assert list(session.classes) == ["any_forms_2"]
-        assert [t.name for t in (await client.list_tools()).tools] == [
-            *GIVEN,
-            "protocol.error",
-            "never",
-        ]
+        names = [tool.name for tool in (await client.list_tools()).tools]
+        assert names == [*GIVEN, "protocol.error", "never"]
         for name in GIVEN:
             here = await client.call_tool(name, {})
             there = await direct.call_tool(name, {})
             assert here.model_dump(exclude={"meta"}) == there.model_dump(exclude={"meta"}), name
         with pytest.raises(MCPError) as refused:
             await client.call_tool("protocol.error", {})
-        assert (refused.value.code, refused.value.message, refused.value.data) == (
-            types.INVALID_PARAMS,
-            "no such thing",
-            {"why": 1},
-        )
-    assert not session.bugs and all(
-        json.dumps(a.seen) and a.seen == a.truth for a in attempts(session)
-    )
+        refusal = refused.value
+        assert (refusal.code, refusal.message) == (types.INVALID_PARAMS, "no such thing")
+        assert refusal.data == {"why": 1}
+    assert not session.bugs
+    assert all(json.dumps(a.seen) and a.seen == a.truth for a in attempts(session))
     assert [a.is_error for a in attempts(session)] == [False] * 6 + [True] * 3
 
 
@@ -369,33 +320,27 @@ async def test_an_edited_reply_keeps_its_form(
 
 
 async def test_a_drifting_schema_is_published_and_understood() -> None:
-    tool = types.Tool(
-        name="add",
-        input_schema={
-            "type": "object",
-            "properties": {"a": {"type": "integer"}},
-            "required": ["a"],
-        },
-    )
+    properties = {"a": {"type": "integer"}}
+    schema = {"type": "object", "properties": properties, "required": ["a"]}
+    tool = types.Tool(name="add", input_schema=schema)
 
     async def call(ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
-        return types.CallToolResult(
-            content=[types.TextContent(type="text", text=json.dumps({"got": params.arguments}))]
-        )
+        text = json.dumps({"got": params.arguments})
+        return types.CallToolResult(content=[types.TextContent(type="text", text=text)])
 
     async def listing(ctx: Any, params: Any) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[tool])
 
     drift = parse({"schema_drift": {"on": "sums.add", "rename": {"a": "augend"}}}, open=True)
-    async with Client(
-        Server("sums", on_list_tools=listing, on_call_tool=call), cache=None
-    ) as behind:
+    server = Server("sums", on_list_tools=listing, on_call_tool=call)
+    async with Client(server, cache=None) as behind:
         session = proxy.Proxied(await proxy.service_of(behind), behind, [drift])
         assert session.schema("sums", "add")["properties"] == {"augend": {"type": "integer"}}
         assert (await session.call("sums", "add", {"a": 1})).is_error
         assert (await session.call("sums", "add", {"augend": 1})).data == {"got": {"a": 1}}
 
 
+# What a kind's declaration must say for the server below, where it needs more than a target.
 OWN: dict[str, dict[str, Any]] = {
     "api_sunset": {"instead": "s.look"},
     "error_ladder": {
@@ -408,8 +353,6 @@ OWN: dict[str, dict[str, Any]] = {
     "schema_drift": {"rename": {"note": "memo"}},
     "wrong_value": {"reply": [{"scale": {"args.amount": 10}}]},
 }
-"""What a kind's declaration must say for the server below, for kinds that need more than a target.
-"""
 
 
 @pytest.mark.parametrize("kind", [k for k, cls in kinds().items() if not cls.needs_world])
@@ -417,19 +360,15 @@ async def test_every_kind_that_needs_no_state_acts_on_a_foreign_server(kind: str
     asked: list[dict[str, Any]] = []
 
     async def listing(ctx: Any, params: Any) -> types.ListToolsResult:
-        schema = {
-            "type": "object",
-            "properties": {"amount": {"type": "number"}, "note": {"type": "string"}},
-        }
-        return types.ListToolsResult(
-            tools=[types.Tool(name=n, input_schema=schema) for n in ("pay", "look")]
-        )
+        properties = {"amount": {"type": "number"}, "note": {"type": "string"}}
+        schema = {"type": "object", "properties": properties}
+        tools = [types.Tool(name=name, input_schema=schema) for name in ("pay", "look")]
+        return types.ListToolsResult(tools=tools)
 
     async def call(ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         asked.append(params.arguments or {})
-        return types.CallToolResult(
-            content=[types.TextContent(type="text", text=json.dumps({"args": params.arguments}))]
-        )
+        text = json.dumps({"args": params.arguments})
+        return types.CallToolResult(content=[types.TextContent(type="text", text=text)])
 
     fault = parse({kind: {"on": "s.pay", **OWN.get(kind, {})}}, open=True)
     async with Client(Server("s", on_list_tools=listing, on_call_tool=call), cache=None) as behind:
@@ -438,15 +377,12 @@ async def test_every_kind_that_needs_no_state_acts_on_a_foreign_server(kind: str
             await session.call("s", "pay", {"amount": 3, "note": "hi"})
         await session.call("s", "look", {"amount": 3})
     first, second, other = attempts(session)
-    assert (first.firings or second.firings) and not [
-        f for a in (first, second) for f in a.firings if f.failed
-    ]
-    assert (
-        not other.firings
-        and other.seen == {"args": {"amount": 3}}
-        and asked[-1] == {"amount": 3}
-        and not session.bugs
-    )
+    assert first.firings or second.firings
+    assert not any(firing.failed for firing in (*first.firings, *second.firings))
+    assert not other.firings
+    assert other.seen == {"args": {"amount": 3}}
+    assert asked[-1] == {"amount": 3}
+    assert not session.bugs
 
 
 async def test_a_server_that_does_not_answer_is_an_error_after_a_while() -> None:
@@ -457,15 +393,37 @@ async def test_a_server_that_does_not_answer_is_an_error_after_a_while() -> None
     assert [a.is_error for a in attempts(session)] == [True, False] and not session.bugs
 
 
+DYING = """
+import os
+
+import anyio
+import mcp_types as types
+from mcp.server import Server
+from mcp.server.stdio import stdio_server
+
+
+async def listing(ctx, params):
+    tool = types.Tool(name="die", input_schema={"type": "object"})
+    return types.ListToolsResult(tools=[tool])
+
+
+async def call(ctx, params):
+    os._exit(1)
+
+
+async def main():
+    server = Server("dying", on_list_tools=listing, on_call_tool=call)
+    async with stdio_server() as (read, write):
+        await server.run(read, write, server.create_initialization_options())
+
+
+anyio.run(main)
+"""
+
+
 async def test_a_server_that_ends_leaves_the_proxy_answering(tmp_path: Path) -> None:
     dying = tmp_path / "dying.py"
-    dying.write_text(
-        "import os, anyio, mcp_types as t\nfrom mcp.server import Server\nfrom mcp.server.stdio import stdio_server\n"
-        "async def ls(c, p): return t.ListToolsResult(tools=[t.Tool(name='die', input_schema={'type': 'object'})])\n"
-        "async def call(c, p): os._exit(1)\n"
-        "async def main():\n    s = Server('dying', on_list_tools=ls, on_call_tool=call)\n"
-        "    async with stdio_server() as (r, w): await s.run(r, w, s.create_initialization_options())\nanyio.run(main)\n"
-    )
+    dying.write_text(DYING)
     async with proxy.session(proxy.Upstream((sys.executable, str(dying)))) as session:
         for _ in range(2):
             reply = await session.call("dying", "die", {})
@@ -504,26 +462,22 @@ async def test_a_server_that_ends_leaves_the_proxy_answering(tmp_path: Path) -> 
 def test_a_mistake_is_one_line(
     tmp_path: Path, faults: list[Any], arguments: list[str], said: str
 ) -> None:
-    assert said in refusal(
-        command("proxy", "--faults", written(tmp_path, *faults), "--port", 0, *arguments)
-    )
+    profile = written(tmp_path, *faults)
+    assert said in refusal(command("proxy", "--faults", profile, "--port", 0, *arguments))
 
 
 async def test_a_target_that_names_none_of_the_servers_tools_is_refused() -> None:
     async with serving(one=new_session("clock")) as base:
         url = f"{base}/one/clock/mcp"
-        with pytest.raises(
-            InputError, match=r"has no tool 'clock.get_tim'; did you mean 'clock.get_time'"
-        ):
-            async with proxy.session(
-                proxy.Upstream(url=url), [parse({"outage": {"on": "clock.get_tim"}}, open=True)]
-            ):
+        upstream = proxy.Upstream(url=url)
+        misspelt = parse({"outage": {"on": "clock.get_tim"}}, open=True)
+        told = r"has no tool 'clock.get_tim'; did you mean 'clock.get_time'"
+        with pytest.raises(InputError, match=told):
+            async with proxy.session(upstream, [misspelt]):
                 pass
-        faults = [
-            parse({"outage": {"name": n, "on": on}}, open=True)
-            for n, on in (("one", "writes:*.*"), ("two", "*.get_time"))
-        ]
-        async with proxy.session(proxy.Upstream(url=url), faults) as session:
+        one = parse({"outage": {"name": "one", "on": "writes:*.*"}}, open=True)
+        two = parse({"outage": {"name": "two", "on": "*.get_time"}}, open=True)
+        async with proxy.session(upstream, [one, two]) as session:
             assert proxy.idle(session) == ["one"]
 
 

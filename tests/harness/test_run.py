@@ -20,7 +20,7 @@ import pytest
 
 from client_harness._host import Host
 from client_harness.report import report
-from client_harness.results import Results
+from client_harness.results import Results, Trial
 from client_harness.run import RunRequest, new_home, rejudge, reopen, start
 from scenarios import load
 from servers.kit.errors import InputError
@@ -37,47 +37,34 @@ def ran(request: RunRequest, home: Path) -> Results:
     return run.results
 
 
+def values(trial: Trial) -> dict[str, str]:
+    """Return the value of each verdict."""
+    return {setting: verdict["value"] for setting, verdict in trial.verdicts.items()}
+
+
 def test_each_trial_is_judged_in_the_settings_it_can_show(tmp_path: Path) -> None:
     results = ran(SMALL, tmp_path)
     trials = {t.key: t for t in results.trials()}
     assert len(trials) == 2 * 3 * 2
     oracle = trials[PAY, "oracle", 1, "faulted"]
     naive = trials[PAY, "naive", 1, "faulted"]
-    assert {n: v["value"] for n, v in oracle.verdicts.items()} == {
-        "base": "pass",
-        "relaxed": "pass",
-    }
-    assert {n: v["value"] for n, v in naive.verdicts.items()} == {"base": "fail", "relaxed": "fail"}
+    assert values(oracle) == {"base": "pass", "relaxed": "pass"}
+    assert values(naive) == {"base": "fail", "relaxed": "fail"}
     assert list(trials[PAY, "naive", 1, "clean"].verdicts) == ["clean"]
     assert naive.verdicts["base"]["why"] and naive.verdicts["base"]["findings"]
     assert not trials[PAY, "noop", 1, "faulted"].exposed
     assert (oracle.calls, oracle.oracle_calls, oracle.needless) == (5, 5, 0)
-    assert sorted(files(tmp_path / "traces")) == sorted(
-        t.trace.removeprefix("traces/") for t in trials.values()
-    )
-    assert (
-        oracle.trace == f"traces/{PAY}/oracle-1.jsonl"
-        and trials[PAY, "oracle", 1, "clean"].trace == f"traces/{PAY}/oracle-clean-1.jsonl"
-    )
+    traces = sorted(trial.trace.removeprefix("traces/") for trial in trials.values())
+    assert sorted(files(tmp_path / "traces")) == traces
+    assert oracle.trace == f"traces/{PAY}/oracle-1.jsonl"
+    assert trials[PAY, "oracle", 1, "clean"].trace == f"traces/{PAY}/oracle-clean-1.jsonl"
 
 
 def test_the_same_command_gives_the_same_traces_in_another_process(tmp_path: Path) -> None:
-    options = (
-        PAY,
-        RENT,
-        "--agent",
-        "oracle",
-        "--agent",
-        "naive",
-        "--trials",
-        "3",
-        "--clean",
-        "--json",
-    )
-    for name, jobs, env in (
-        ("one", 1, {"PYTHONHASHSEED": "1"}),
-        ("two", 4, {"PYTHONHASHSEED": "2"}),
-    ):
+    agents = ("--agent", "oracle", "--agent", "naive")
+    options = (PAY, RENT, *agents, "--trials", "3", "--clean", "--json")
+    for name, jobs, hash_seed in (("one", 1, "1"), ("two", 4, "2")):
+        env = {"PYTHONHASHSEED": hash_seed}
         with process("run", *options, "--jobs", jobs, "--out", tmp_path / name, env=env) as done:
             assert done.wait() == 0, done.communicate()
     assert files(tmp_path / "one" / "traces") == files(tmp_path / "two" / "traces")
@@ -87,10 +74,8 @@ def test_the_same_command_gives_the_same_traces_in_another_process(tmp_path: Pat
 
 def test_trials_of_a_scenario_have_seeds_of_their_own(tmp_path: Path) -> None:
     results = ran(RunRequest([PAY], ["oracle"], trials=2, seed=10), tmp_path)
-    assert [t.seed for t in results.trials()] == [
-        load.load(PAY).seed + 10,
-        load.load(PAY).seed + 11,
-    ]
+    own = load.load(PAY).seed
+    assert [trial.seed for trial in results.trials()] == [own + 10, own + 11]
     one, two = files(tmp_path / "traces").values()
     assert one != two
 
@@ -134,32 +119,22 @@ def test_an_interrupted_run_says_how_to_go_on(tmp_path: Path) -> None:
                 raise AssertionError((running.wait(0.05), running.communicate()))
         running.send_signal(signal.SIGINT)
         out, err = running.communicate()
-    assert (
-        running.returncode == 130
-        and err == f"stopped; `client_harness resume {tmp_path}` finishes it\n"
-        and out == ""
-    )
+    assert running.returncode == 130
+    assert err == f"stopped; `client_harness resume {tmp_path}` finishes it\n"
+    assert out == ""
     assert 0 < len(Results.open(tmp_path).trials()) < 2000
 
 
 def test_an_agent_that_cannot_start_is_unknown_retried_once_and_in_no_denominator(
     tmp_path: Path,
 ) -> None:
-    results = ran(
-        RunRequest(
-            [PAY], ["process"], options={"command": f"{sys.executable} -c 'raise SystemExit(3)'"}
-        ),
-        tmp_path,
-    )
+    options = {"command": f"{sys.executable} -c 'raise SystemExit(3)'"}
+    results = ran(RunRequest([PAY], ["process"], options=options), tmp_path)
     (trial,) = results.trials()
     assert (trial.status, trial.tries, trial.unknown) == ("crash", 2, True) and trial.reason
     (agent,) = report([results])["agents"]
-    assert (agent["trials"], agent["unknown"], agent["base"]["of"], agent["base"]["rate"]) == (
-        1,
-        1,
-        0,
-        None,
-    )
+    assert (agent["trials"], agent["unknown"]) == (1, 1)
+    assert (agent["base"]["of"], agent["base"]["rate"]) == (0, None)
     assert report([results])["unknown"][0]["why"] == trial.reason
 
 
@@ -175,17 +150,13 @@ def test_an_agent_that_dies_in_a_turn_has_failed_and_the_report_says_of_what(
         "        raise SystemExit(7)\n"
         "    print(json.dumps({'jsonrpc': '2.0', 'id': asked['id'], 'result': {}}), flush=True)\n"
     )
-    results = ran(
-        RunRequest([PAY], ["process"], options={"command": f"{sys.executable} {program}"}),
-        tmp_path / "run",
-    )
-    made = report([results])
-    (failed,) = made["failed"]
-    assert (
-        made["unknown"] == []
-        and failed["why"].startswith("the agent's process (python")
-        and "(exit code 7); not exposed: " in failed["why"]
-    )
+    options = {"command": f"{sys.executable} {program}"}
+    results = ran(RunRequest([PAY], ["process"], options=options), tmp_path / "run")
+    data = report([results])
+    (failed,) = data["failed"]
+    assert data["unknown"] == []
+    assert failed["why"].startswith("the agent's process (python")
+    assert "(exit code 7); not exposed: " in failed["why"]
 
 
 def test_judging_again_runs_nothing_and_finds_the_same(tmp_path: Path) -> None:
@@ -193,14 +164,10 @@ def test_judging_again_runs_nothing_and_finds_the_same(tmp_path: Path) -> None:
     before = results.trials()
     traces = files(tmp_path / "traces")
     for trial in before:
-        results.replace(
-            replace(
-                trial,
-                verdicts={
-                    n: v | {"value": "unknown", "why": "?"} for n, v in trial.verdicts.items()
-                },
-            )
-        )
+        forgotten = {}
+        for setting, verdict in trial.verdicts.items():
+            forgotten[setting] = verdict | {"value": "unknown", "why": "?"}
+        results.replace(replace(trial, verdicts=forgotten))
     assert all(t.unknown for t in results.trials())
     assert rejudge(tmp_path).trials() == before
     assert files(tmp_path / "traces") == traces
@@ -219,9 +186,8 @@ def test_judging_again_applies_the_checks_of_now(tmp_path: Path) -> None:
     ran(RunRequest([str(path)], ["oracle"]), tmp_path / "run")
     path.write_text(path.read_text().replace("count: 1", "count: 3"))
     (trial,) = rejudge(tmp_path / "run").trials()
-    assert (
-        trial.verdicts["base"]["value"] == "fail" and "exactly 3" in trial.verdicts["base"]["why"]
-    )
+    assert trial.verdicts["base"]["value"] == "fail"
+    assert "exactly 3" in trial.verdicts["base"]["why"]
 
 
 def test_a_run_whose_scenario_changed_is_not_resumed(tmp_path: Path) -> None:
@@ -241,22 +207,16 @@ def test_a_report_refuses_to_mix_and_says_what_differs(tmp_path: Path) -> None:
 
 
 def test_a_report_of_two_runs_tells_their_agents_apart(tmp_path: Path) -> None:
-    runs = [
-        ran(RunRequest([PAY, RENT], [agent, "noop"]), tmp_path / agent)
-        for agent in ("oracle", "naive")
-    ]
-    data = report(runs)
-    assert [a["agent"] for a in data["agents"]] == [
-        "oracle",
-        "noop (oracle)",
-        "naive",
-        "noop (naive)",
-    ]
-    (pair,) = [
-        d
-        for d in data["differences"]
-        if (d["first"], d["second"], d["setting"]) == ("oracle", "naive", "base")
-    ]
+    one = ran(RunRequest([PAY, RENT], ["oracle", "noop"]), tmp_path / "oracle")
+    other = ran(RunRequest([PAY, RENT], ["naive", "noop"]), tmp_path / "naive")
+    data = report([one, other])
+    labels = [agent["agent"] for agent in data["agents"]]
+    assert labels == ["oracle", "noop (oracle)", "naive", "noop (naive)"]
+    pairs = {}
+    for pair in data["differences"]:
+        assert (pair["first"], pair["second"], pair["setting"]) not in pairs
+        pairs[pair["first"], pair["second"], pair["setting"]] = pair
+    pair = pairs["oracle", "naive", "base"]
     assert (pair["difference"], pair["better"], pair["worse"]) == (1.0, 2, 0)
 
 
@@ -265,35 +225,28 @@ def test_denominators_intervals_and_pass_k_are_explicit(tmp_path: Path) -> None:
     by_name = {a["agent"]: a for a in data["agents"]}
     oracle = by_name["oracle"]
     noop = by_name["noop"]
-    assert (
-        oracle["trials"],
-        oracle["base"]["passed"],
-        oracle["base"]["of"],
-        oracle["base"]["rate"],
-    ) == (4, 4, 4, 1.0)
-    assert oracle["base"]["interval"] == [0.5101, 1.0] and oracle["pass_hat_k"]["base"] == {
-        "1": 1.0,
-        "2": 1.0,
-    }
+    base = oracle["base"]
+    assert (oracle["trials"], base["passed"], base["of"], base["rate"]) == (4, 4, 4, 1.0)
+    assert base["interval"] == [0.5101, 1.0]
+    assert oracle["pass_hat_k"]["base"] == {"1": 1.0, "2": 1.0}
     assert (noop["not_exposed"], noop["base"]["of"], noop["base"]["passed"]) == (4, 4, 0)
     assert by_name["naive"]["clean"]["rate"] == 1.0
     assert {k["failure"] for k in data["failure_kinds"]} == {"silent_no_op", "availability"}
 
 
 def test_a_clean_only_run_counts_its_clean_trials(tmp_path: Path) -> None:
-    (agent,) = report([ran(RunRequest([PAY], ["oracle"], faulted=False, clean=True), tmp_path)])[
-        "agents"
-    ]
+    results = ran(RunRequest([PAY], ["oracle"], faulted=False, clean=True), tmp_path)
+    (agent,) = report([results])["agents"]
     assert (agent["trials"], agent["clean"]["of"], agent["base"]["rate"]) == (1, 1, None)
 
 
 def test_a_profile_stands_in_place_of_the_scenarios_faults(tmp_path: Path) -> None:
     calm = ran(RunRequest([PAY], ["naive"], faults="calm"), tmp_path / "calm")
     own = ran(RunRequest([PAY], ["naive"]), tmp_path / "own")
-    assert [t.verdicts["relaxed"]["value"] for r in (calm, own) for t in r.trials()] == [
-        "pass",
-        "fail",
-    ]
+    (under_profile,) = calm.trials()
+    (under_own,) = own.trials()
+    assert values(under_profile)["relaxed"] == "pass"
+    assert values(under_own)["relaxed"] == "fail"
     with pytest.raises(InputError, match="suite"):
         report([calm, own])
 
@@ -364,19 +317,16 @@ def test_external_agents_get_servers_of_their_episode_alone() -> None:
                 with host.offers(first) as servers, host.offers(second) as others:
                     mine = await servers()
                     theirs = await others()
-                    assert [s["name"] for s in mine] == [
-                        "venmo",
-                        "clock",
-                    ] and await servers() == mine
+                    assert [server["name"] for server in mine] == ["venmo", "clock"]
+                    assert await servers() == mine
+                    url = mine[0]["url"]
                     ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
                     accept = {"Accept": "application/json, text/event-stream"}
-                    wrong = await web.post(
-                        mine[0]["url"], json=ping, headers=theirs[0]["headers"] | accept
-                    )
+                    stranger = theirs[0]["headers"] | accept
+                    wrong = await web.post(url, json=ping, headers=stranger)
                     assert wrong.status_code == 401
-                gone = await web.post(
-                    mine[0]["url"], json=ping, headers=mine[0]["headers"] | accept
-                )
+                owner = mine[0]["headers"] | accept
+                gone = await web.post(url, json=ping, headers=owner)
                 assert gone.status_code == 404
             host.close()
 

@@ -28,6 +28,7 @@ from scenarios.script import flat
 from servers.kit.errors import InputError
 from servers.kit.mcp import reply_of
 from servers.kit.service import providers, services
+from servers.kit.session import Session
 from tests.commands import PAY, ROOT, command, process, refusal
 
 
@@ -43,6 +44,11 @@ def started(**entry: Any) -> StdioServerParameters:
     )
 
 
+def prefixed(service: str) -> set[str]:
+    """Return the names of a service's tools where one server serves several services."""
+    return {f"{service}__{tool}" for tool in services()[service].tools}
+
+
 async def listed(server: Any) -> set[str]:
     """Return the names of a server's tools after one call that works."""
     async with Client(server) as client:
@@ -56,7 +62,7 @@ async def listed(server: Any) -> set[str]:
 def test_stdio_serves_all_services_with_prefixed_tools() -> None:
     entry = connect.entry(connect.client("claude-code"), ["--services", "clock,venmo"])
     names = anyio.run(listed, started(**entry))
-    assert names == {f"{s}__{t}" for s in ("clock", "venmo") for t in services()[s].tools}
+    assert names == prefixed("clock") | prefixed("venmo")
 
 
 def test_http_serves_each_service_at_its_own_url() -> None:
@@ -64,12 +70,10 @@ def test_http_serves_each_service_at_its_own_url() -> None:
         by_name = {w["name"]: w for w in ways["servers"]}
         assert set(by_name) == {"clock", "venmo"}
         async with httpx2.AsyncClient(headers=by_name["clock"]["headers"]) as web:
-            assert await listed(
-                streamable_http_client(by_name["clock"]["url"], http_client=web)
-            ) == set(services()["clock"].tools)
-            assert (
-                len(await listed(streamable_http_client(ways["all"]["url"], http_client=web))) > 20
-            )
+            clock = streamable_http_client(by_name["clock"]["url"], http_client=web)
+            assert await listed(clock) == set(services()["clock"].tools)
+            every = streamable_http_client(ways["all"]["url"], http_client=web)
+            assert len(await listed(every)) > 20
         async with httpx2.AsyncClient() as stranger:
             assert (await stranger.post(by_name["clock"]["url"], json={})).status_code == 401
 
@@ -102,12 +106,11 @@ def test_stdio_serves_a_category(category: str) -> None:
     async def look(server: Any) -> None:
         async with Client(server) as client:
             names = {t.name for t in (await client.list_tools()).tools}
-            assert names == {
-                f"{n}__{t}"
-                for n, c in providers().items()
-                if c.category == category
-                for t in c.tools
-            }
+            expected: set[str] = set()
+            for name, cls in providers().items():
+                if cls.category == category:
+                    expected |= prefixed(name)
+            assert names == expected
             for name, args in readers(category):
                 _, wrong = reply_of(await client.call_tool(name.replace(".", "__"), args))
                 assert not wrong, name
@@ -123,9 +126,8 @@ def test_http_serves_every_category() -> None:
                 httpx2.AsyncClient(headers=way["headers"]) as web,
                 Client(streamable_http_client(way["url"], http_client=web)) as client,
             ):
-                assert {t.name for t in (await client.list_tools()).tools} == set(
-                    services()[way["name"]].tools
-                )
+                names = {tool.name for tool in (await client.list_tools()).tools}
+                assert names == set(services()[way["name"]].tools)
                 for name, args in readers(way["name"]):
                     _, wrong = reply_of(await client.call_tool(name.partition(".")[2], args))
                     assert not wrong, name
@@ -137,12 +139,13 @@ def test_http_serves_every_category() -> None:
 
 def readers(place: str) -> list[tuple[str, dict[str, Any]]]:
     """Return a reading tool with its example for each provider of that name or category."""
-    found = []
+    calls = []
     for name, cls in providers().items():
         if place in (name, cls.category):
-            spec = next(t for t in cls.tools.values() if t.effect == "read" and not t.setup)
-            found.append((f"{name}.{spec.name}", spec.example))
-    return found
+            reading = [tool for tool in cls.tools.values() if tool.effect == "read"]
+            spec = next(tool for tool in reading if not tool.setup)
+            calls.append((f"{name}.{spec.name}", spec.example))
+    return calls
 
 
 def test_people_read_urls_the_header_and_what_to_say() -> None:
@@ -151,14 +154,10 @@ def test_people_read_urls_the_header_and_what_to_say() -> None:
         lines = [host.stdout.readline() for _ in range(6)]
         host.send_signal(signal.SIGINT)
         host.communicate()
-    assert [line.split()[0] for line in lines[:3]] == [
-        "venmo",
-        "zelle",
-        "all",
-    ] and "/play/venmo/mcp" in lines[0]
-    assert lines[3] == "Header: Authorization: Bearer open-sesame\n" and lines[4].startswith(
-        "Say to your agent: Jordan Park"
-    )
+    assert [line.split()[0] for line in lines[:3]] == ["venmo", "zelle", "all"]
+    assert "/play/venmo/mcp" in lines[0]
+    assert lines[3] == "Header: Authorization: Bearer open-sesame\n"
+    assert lines[4].startswith("Say to your agent: Jordan Park")
 
 
 def test_a_port_in_use_is_one_line() -> None:
@@ -166,9 +165,8 @@ def test_a_port_in_use_is_one_line() -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        assert f"cannot listen on 127.0.0.1:{port}" in refusal(
-            command("serve", "--services", "clock", "--port", port)
-        )
+        done = command("serve", "--services", "clock", "--port", port)
+        assert f"cannot listen on 127.0.0.1:{port}" in refusal(done)
 
 
 @pytest.mark.parametrize(
@@ -196,15 +194,11 @@ def test_a_scenario_is_served_with_its_faults() -> None:
         assert made is not None and set(session.classes) == set(made.services)
         friends = (await session.call("venmo", "list_friends", {})).data["friends"]
         jordan = next(f for f in friends if f["name"] == "Jordan Park")
-        paid = await session.call(
-            "venmo",
-            "send_money",
-            {"contact_id": jordan["contact_id"], "amount": 27.5, "note": "day pass"},
-        )
+        payment = {"contact_id": jordan["contact_id"], "amount": 27.5, "note": "day pass"}
+        paid = await session.call("venmo", "send_money", payment)
         assert not paid.is_error
-        seen = await session.call(
-            "venmo", "get_transaction", {"transaction_id": paid.data["transaction_id"]}
-        )
+        receipt = {"transaction_id": paid.data["transaction_id"]}
+        seen = await session.call("venmo", "get_transaction", receipt)
         assert seen.is_error
 
     anyio.run(play)
@@ -213,8 +207,12 @@ def test_a_scenario_is_served_with_its_faults() -> None:
 def test_a_world_to_play_with_may_be_plagued_by_a_profile() -> None:
     async def play() -> None:
         session, _ = open_session(None, ["venmo"], faults="flaky", seed=3)
-        replies = [(await session.call("venmo", "list_friends", {})).is_error for _ in range(60)]
-        assert 2 <= sum(replies) <= 20
+        errors = 0
+        for _ in range(60):
+            reply = await session.call("venmo", "list_friends", {})
+            if reply.is_error:
+                errors += 1
+        assert 2 <= errors <= 20
 
     anyio.run(play)
 
@@ -224,11 +222,8 @@ def test_a_kept_world_goes_on_where_it_was(tmp_path: Path) -> None:
         session, _ = open_session(None, ["venmo"], db=db)
         before = session.control.now
         friends = (await session.call("venmo", "list_friends", {})).data["friends"]
-        paid = await session.call(
-            "venmo",
-            "send_money",
-            {"contact_id": friends[0]["contact_id"], "amount": 1.0, "note": "tea"},
-        )
+        payment = {"contact_id": friends[0]["contact_id"], "amount": 1.0, "note": "tea"}
+        paid = await session.call("venmo", "send_money", payment)
         session.world.close()
         session.control.close()
         return paid.data["transaction_id"], before
@@ -251,19 +246,21 @@ def test_a_kept_world_is_one_persons(tmp_path: Path) -> None:
 
 def test_a_file_that_is_no_world_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "letter.txt").write_text("Dear Ana,\n" * 100)
-    assert "is not a world database" in refusal(
-        command("serve", "--stdio", "--db", tmp_path / "letter.txt")
-    )
-    assert (tmp_path / "letter.txt").read_text() == "Dear Ana,\n" * 100
+    letter = tmp_path / "letter.txt"
+    assert "is not a world database" in refusal(command("serve", "--stdio", "--db", letter))
+    assert letter.read_text() == "Dear Ana,\n" * 100
     assert "cannot hold a world" in refusal(command("serve", "--stdio", "--db", tmp_path))
 
 
 def test_processes_that_begin_a_kept_world_at_once_share_its_clock(tmp_path: Path) -> None:
     (tmp_path / "mine.db.control").write_bytes(b"")  # as of a world that is gone
+
+    def begin(number: int) -> Session:
+        session, _ = open_session(None, ["venmo"], db=tmp_path / "mine.db")
+        return session
+
     with ThreadPoolExecutor(6) as pool:
-        begun = list(
-            pool.map(lambda n: open_session(None, ["venmo"], db=tmp_path / "mine.db")[0], range(6))
-        )
+        begun = list(pool.map(begin, range(6)))
     assert len({session.control.advance(1) for session in begun}) == 6
     assert len({session.control.new_id("vtx") for session in begun}) == 6
 
@@ -308,34 +305,27 @@ def test_a_scenario_stays_under_the_cap_of_the_client() -> None:
     name = "hazards/cascade/plates_in_the_drizzle"
     entry = command("connect", "cursor", name).json["mcpServers"]["haywire"]
     assert entry["args"][2:4] == ["--most-tools", "80"]
-    assert (
-        40
-        < anyio.run(listed, started(**entry))
-        <= 80
-        < sum(len(c.tools) for c in load.offer(load.load(name)).values())
-    )
+    offered = load.offer(load.load(name)).values()
+    assert sum(len(cls.tools) for cls in offered) > 80
+    assert 40 < anyio.run(listed, started(**entry)) <= 80
 
 
 @pytest.mark.parametrize("name", load.index())
 def test_a_narrowed_scenario_keeps_what_its_scripts_call(name: str) -> None:
     made = load.fewer(load.load(name), 50)
     offered = load.offer(made)
-    assert (
-        sum(len(c.tools) for c in offered.values()) <= 50
-        and made.services == load.load(name).services
-    )
-    called = {
-        s.call
-        for s in (*flat(made.scripts.oracle), *flat(made.scripts.naive))
-        if s.call is not None
-    }
-    assert called <= {f"{n}.{t}" for n, c in offered.items() for t in c.tools}
+    assert sum(len(c.tools) for c in offered.values()) <= 50
+    assert made.services == load.load(name).services
+    tools: set[str] = set()
+    for service, cls in offered.items():
+        tools |= {f"{service}.{tool}" for tool in cls.tools}
+    steps = [*flat(made.scripts.oracle), *flat(made.scripts.naive)]
+    assert {step.call for step in steps if step.call is not None} <= tools
 
 
 def test_more_tools_than_were_asked_for_are_refused() -> None:
-    assert "these services have 55 tools, more than 50" in refusal(
-        command("serve", "--services", "payments", "--most-tools", 50)
-    )
+    done = command("serve", "--services", "payments", "--most-tools", 50)
+    assert "these services have 55 tools, more than 50" in refusal(done)
     assert "its scripts call" in refusal(command("serve", PAY, "--most-tools", 2))
 
 
@@ -343,49 +333,37 @@ def test_connect_keeps_what_is_there_and_is_started_from_what_it_wrote(tmp_path:
     place = tmp_path / "deep" / "mcp.json"
     place.parent.mkdir()
     place.write_text('{"theme": "dark", "mcpServers": {"other": {"command": "x"}}}')
+    options = ("--services", "clock", "--write", "--path", place)
     for _ in range(2):
-        assert (
-            command(
-                "connect", "claude-code", "--services", "clock", "--write", "--path", place
-            ).status
-            == 0
-        )
+        assert command("connect", "claude-code", *options).status == 0
     known = json.loads(place.read_text())
     assert known["theme"] == "dark" and known["mcpServers"]["other"] == {"command": "x"}
     assert list(place.parent.iterdir()) == [place]
-    assert anyio.run(listed, started(**known["mcpServers"]["haywire"])) == {
-        f"clock__{t}" for t in services()["clock"].tools
-    }
+    assert anyio.run(listed, started(**known["mcpServers"]["haywire"])) == prefixed("clock")
 
 
 @pytest.mark.parametrize("text", ['{"mcpServers": {', "[]", '{"mcpServers": []}', "// mine\n{}"])
 def test_a_broken_configuration_is_refused_and_left_alone(tmp_path: Path, text: str) -> None:
     place = tmp_path / "mcp.json"
     place.write_text(text)
-    assert "it was left as it is" in refusal(
-        command("connect", "claude-code", "--write", "--path", place)
-    )
+    done = command("connect", "claude-code", "--write", "--path", place)
+    assert "it was left as it is" in refusal(done)
     assert place.read_text() == text
 
 
 def test_stdio_prints_nothing_but_protocol() -> None:
     with process("serve", PAY, "--stdio", stdin=subprocess.PIPE, cwd=ROOT) as host:
-        out, err = host.communicate(
-            json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping"}) + "\n"
-        )
-    assert (
-        [json.loads(line)["id"] for line in out.splitlines()] == [1]
-        and err == ""
-        and host.returncode == 0
-    )
+        ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+        out, err = host.communicate(json.dumps(ping) + "\n")
+    assert [json.loads(line)["id"] for line in out.splitlines()] == [1]
+    assert err == ""
+    assert host.returncode == 0
 
 
 def test_a_scenario_may_be_served_in_part() -> None:
     session, made = open_session(PAY, ["venmo"])
-    assert (
-        list(session.classes) == ["venmo"]
-        and made is not None
-        and load.load(PAY).services == ["venmo", "zelle"]
-    )
+    assert list(session.classes) == ["venmo"]
+    assert made is not None
+    assert load.load(PAY).services == ["venmo", "zelle"]
     with pytest.raises(InputError, match="unknown service"):
         open_session(PAY, ["gmail"])
