@@ -39,8 +39,10 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(home: Path, *arguments: str) -> str:
-    """Run Python in the copy, which must succeed, and return what it prints."""
-    env = os.environ | {"PYTHONPATH": str(home), "HAYWIRE_CACHE": str(home / "cache")}
+    """Run Python in a checkout, which must succeed, and return what it prints."""
+    env = os.environ | {"PYTHONPATH": str(home)}
+    if home != ROOT:
+        env["HAYWIRE_CACHE"] = str(home / "cache")
     line = [sys.executable, *arguments]
     done = subprocess.run(line, cwd=home, env=env, capture_output=True, text=True, timeout=200)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
