@@ -36,6 +36,13 @@ class _Item:
     wide: bool
 
 
+def _words(text: str) -> list[Word]:
+    words: list[Word] = []
+    for sentence in sentences(text):
+        words += sentence.words
+    return words
+
+
 @functools.lru_cache(maxsize=2048)
 def _phrase(text: str) -> tuple[tuple[_Item, ...], bool]:
     items: list[_Item] = []
@@ -56,14 +63,12 @@ def _phrase(text: str) -> tuple[tuple[_Item, ...], bool]:
             wide = True
         elif "|" in part:
             flush()
-            options = [
-                [w for found in sentences(o) for w in found.words] for o in part.split("|") if o
-            ]
-            if any(len(o) != 1 for o in options):
+            options = [_words(option) for option in part.split("|") if option]
+            if any(len(words) != 1 for words in options):
                 raise InputError(
                     f"phrase {text!r}: each side of `|` must be one word (`can not` is two)"
                 )
-            items.append(_Item(tuple(o[0] for o in options), wide))
+            items.append(_Item(tuple(words[0] for words in options), wide))
             wide = False
         else:
             plain.append(part)
@@ -209,8 +214,9 @@ class Concept(Declared):
     def _readable(self) -> Concept:
         if not (self.any or self.all or self.none) or () in self.all:
             raise InputError("wants phrases: `any: […]`, `all: [[…], […]]` or `none: […]`")
-        for phrase in [*self.any, *(p for group in self.all for p in group), *self.none]:
-            _phrase(phrase)
+        for group in (self.any, *self.all, self.none):
+            for phrase in group:
+                _phrase(phrase)
         return self
 
     @property

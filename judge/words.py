@@ -35,25 +35,32 @@ _TENS = {
     )
 }
 
-_IRREGULAR: dict[str, str] = {
-    form: base
-    for base, forms in {
-        "agree": "agreed", "be": "been", "become": "became", "begin": "began begun",
-        "break": "broke broken", "bring": "brought",
-        "buy": "bought", "choose": "chose chosen", "come": "came", "do": "did done",
-        "draw": "drew drawn", "drive": "drove driven",
-        "find": "found", "fly": "flew flown", "forget": "forgot forgotten", "get": "got gotten",
-        "give": "gave given",
-        "go": "went gone", "guarantee": "guaranteed", "hold": "held", "keep": "kept",
-        "know": "knew known", "leave": "left",
-        "lose": "lost", "make": "made", "meet": "met", "pay": "paid", "ride": "rode ridden",
-        "run": "ran", "say": "said", "see": "saw seen",
-        "sell": "sold", "send": "sent", "show": "shown", "spend": "spent", "take": "took taken",
-        "tell": "told", "think": "thought",
-        "understand": "understood", "withdraw": "withdrew withdrawn", "write": "wrote written",
-    }.items()
-    for form in forms.split()
+_FORMS: dict[str, str] = {
+    "agree": "agreed", "be": "been", "become": "became", "begin": "began begun",
+    "break": "broke broken", "bring": "brought",
+    "buy": "bought", "choose": "chose chosen", "come": "came", "do": "did done",
+    "draw": "drew drawn", "drive": "drove driven",
+    "find": "found", "fly": "flew flown", "forget": "forgot forgotten", "get": "got gotten",
+    "give": "gave given",
+    "go": "went gone", "guarantee": "guaranteed", "hold": "held", "keep": "kept",
+    "know": "knew known", "leave": "left",
+    "lose": "lost", "make": "made", "meet": "met", "pay": "paid", "ride": "rode ridden",
+    "run": "ran", "say": "said", "see": "saw seen",
+    "sell": "sold", "send": "sent", "show": "shown", "spend": "spent", "take": "took taken",
+    "tell": "told", "think": "thought",
+    "understand": "understood", "withdraw": "withdrew withdrawn", "write": "wrote written",
 }  # fmt: skip
+
+
+def _irregular() -> dict[str, str]:
+    """Return the base of each irregular form."""
+    bases = {}
+    for base, forms in _FORMS.items():
+        bases |= dict.fromkeys(forms.split(), base)
+    return bases
+
+
+_IRREGULAR = _irregular()
 
 _IS = {
     "it",
@@ -254,12 +261,16 @@ def _syllable(stem: str) -> bool:
 
 
 def _stripped(stem: str) -> set[str]:
-    made = {stem, stem + "e"} | ({stem[:-1]} if len(stem) > 3 and stem[-1] == stem[-2] else set())
-    return {
-        m
-        for m in made
-        if (len(m) >= 3 and m not in ("not", "non", "can", "may")) or m in ("do", "go", "be")
-    }
+    bases = {stem, stem + "e"}
+    if len(stem) > 3 and stem[-1] == stem[-2]:
+        bases.add(stem[:-1])
+    return {base for base in bases if _is_verb(base)}
+
+
+def _is_verb(base: str) -> bool:
+    if base in ("do", "go", "be"):
+        return True
+    return len(base) >= 3 and base not in ("not", "non", "can", "may")
 
 
 @functools.lru_cache(maxsize=512)

@@ -1,4 +1,4 @@
-"""The page on extending Haywire is followed to the letter: its files are added, and nothing else."""
+"""The page on extending Haywire is followed to the letter."""
 
 from __future__ import annotations
 

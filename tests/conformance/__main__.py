@@ -1,6 +1,8 @@
-"""Run the public MCP conformance suite against every service: the scenarios that need no fixture tools, in both protocol eras.
+"""Run the public MCP conformance suite against every service.
 
-`make conformance` installs the suite and runs this; the folder that it was installed in is the argument. Exit status 1 where a check fails.
+It runs the scenarios that need no fixture tools, in both protocol eras. `make conformance` installs
+the suite and runs this; the argument is the folder that the suite is in. The exit status is 1 if a
+check fails.
 """
 
 from __future__ import annotations
@@ -47,7 +49,9 @@ NEEDS_FIXTURE = {
     "sep-2575-server-rejects-undeclared-capability",
     "sep-2575-missing-capability-http-400",
 }
-"""Checks inside `server-stateless` that call a tool `test_missing_capability`, which only a server made for the suite has."""
+"""Checks in `server-stateless` that call `test_missing_capability`, a tool that only a server made
+for the suite has.
+"""
 
 AT_ONCE = 4
 SECONDS = 60
@@ -82,11 +86,9 @@ def run(home: Path, url: str, service: str, era: str, scenario: str) -> Outcome:
             out,
         ]
         done = subprocess.run(line, capture_output=True, text=True, timeout=SECONDS, check=False)
-        checks = [
-            check
-            for path in Path(out).rglob("checks.json")
-            for check in json.loads(path.read_text())
-        ]
+        checks: list[dict[str, str]] = []
+        for path in Path(out).rglob("checks.json"):
+            checks += json.loads(path.read_text())
     statuses = Counter(check["status"] for check in checks)
     wrong = [f"{c['id']}: {c.get('errorMessage') or c['description']}" for c in checks if _wrong(c)]
     if not statuses["SUCCESS"]:
@@ -124,9 +126,11 @@ def report(outcomes: list[Outcome]) -> Iterator[str]:
     """Yield what to print: a line for each scenario, then what went wrong."""
     for era, scenarios in SCENARIOS.items():
         for scenario in scenarios:
-            found = [o for o in outcomes if (o.era, o.scenario) == (era, scenario)]
-            good = sum(not o.wrong for o in found)
-            yield f"{era}  {scenario:26} {good} of {len(found)} services, {sum(o.passed for o in found)} checks passed"
+            services = [o for o in outcomes if (o.era, o.scenario) == (era, scenario)]
+            good = sum(not outcome.wrong for outcome in services)
+            passed = sum(outcome.passed for outcome in services)
+            told = f"{good} of {len(services)} services, {passed} checks passed"
+            yield f"{era}  {scenario:26} {told}"
     for outcome in outcomes:
         yield from (
             f"{outcome.service}, {outcome.era}, {outcome.scenario}: {told}"

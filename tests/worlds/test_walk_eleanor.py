@@ -398,7 +398,7 @@ async def test_when_i_see_dr_osei_how_i_get_there_and_when_ruth_and_i_eat_then(
     assert not [r for r in rides if r["at"].startswith("2026-11-03")]
 
 
-async def test_what_came_wrong_where_we_ate_instead_of_the_captain_and_who_says_that_he_is_still_there(
+async def test_what_came_wrong_where_we_ate_instead_of_the_captain_and_who_says_he_is_there(
     eleanor: Walk,
 ) -> None:
     order = await eleanor.whole(

@@ -327,7 +327,7 @@ async def test_on_which_day_our_anniversary_was_what_it_cost_and_what_i_wrote(ra
     assert await rafael.played_on(playlist, rafael.day(dinner["at"]))
 
 
-async def test_what_i_owe_the_business_for_groceries_and_what_came_back_for_diegos_and_sofias_things(
+async def test_what_i_owe_the_business_for_groceries_and_what_came_back_for_the_kids_things(
     rafael: Walk,
 ) -> None:
     food = await rafael.whole("instacart", lambda o: o["total"] == 8612)

@@ -1,1 +1,4 @@
-"""Generators: a file for each kind of seeds, in a folder of the category where it reads more than the seeds."""
+"""Generators: a module for each kind of seeds, named after them.
+
+One that reads more than the seeds, such as a catalogue, is in a folder of its category.
+"""
