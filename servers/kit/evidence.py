@@ -137,6 +137,11 @@ class Obligations:
     async def _opposite(
         self, call: Call, old: World, changed: bool, perform: Perform
     ) -> World | None:
+        """Return the world in which the call went the other way, or None if it could not.
+
+        If the call changed the true world, that is the world without it. Otherwise a fault or a
+        refusal stopped it, so perform it on the old world.
+        """
         if changed:
             return old
         before = old.last_change()
@@ -146,6 +151,7 @@ class Obligations:
     async def _compare(
         self, item: _Obligation, call: Call, attempt: Attempt, seen: str, run: Perform
     ) -> None:
+        """Settle an obligation if the reply could have told the agent about it."""
         named = self._exposes(item.watch, call)
         if item.world is not None:
             other = await run(call.shadowed(item.world, call.journal))
