@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import Any, NoReturn
 
 from pydantic import GetCoreSchemaHandler
 from pydantic_core import core_schema
@@ -36,12 +36,12 @@ class Selector:
                 "write a target as `service.tool`, a pattern such as `venmo.*`, or a list of "
                 f"these; got {patterns!r}"
             )
-        if not self._meant:
+        if not self._included:
             raise InputError(
                 f"target {self.patterns[0]!r}: excludes tools but selects none; add a pattern "
                 "without `not:`"
             )
-        for pattern in (*self._meant, *self._left_out):
+        for pattern in (*self._included, *self._excluded):
             _check(pattern)
             if not open and not _expand(pattern):
                 _explain(pattern)
@@ -54,15 +54,15 @@ class Selector:
         """Every selected `service.tool` of ours; empty for an open target."""
         if self.open:
             return frozenset()
-        meant = frozenset().union(*map(_expand, self._meant))
-        return meant.difference(*map(_expand, self._left_out))
+        included = frozenset().union(*map(_expand, self._included))
+        return included.difference(*map(_expand, self._excluded))
 
     @functools.cached_property
-    def _meant(self) -> list[str]:
+    def _included(self) -> list[str]:
         return [p for p in self.patterns if not p.startswith(_NOT)]
 
     @functools.cached_property
-    def _left_out(self) -> list[str]:
+    def _excluded(self) -> list[str]:
         return [p.removeprefix(_NOT) for p in self.patterns if p.startswith(_NOT)]
 
     @functools.cached_property
@@ -78,9 +78,9 @@ class Selector:
         name = f"{service}.{tool}"
         if effect is None:
             return name in self.tools
-        if any(_fits(pattern, name, effect) for pattern in self._left_out):
+        if any(_fits(pattern, name, effect) for pattern in self._excluded):
             return False
-        return any(_fits(pattern, name, effect) for pattern in self._meant)
+        return any(_fits(pattern, name, effect) for pattern in self._included)
 
     @classmethod
     def __get_pydantic_core_schema__(
@@ -139,7 +139,8 @@ def _check(pattern: str) -> None:
         raise InputError(f"target {pattern!r}: write `service.tool`, e.g. `{rest}.*`")
 
 
-def _explain(pattern: str) -> None:
+def _explain(pattern: str) -> NoReturn:
+    """Raise the error for a pattern that matches no tool."""
     service, _, tool = pattern.rpartition(":")[2].partition(".")
     if "*" not in service and service not in services():
         raise UnknownName("service", service, services(), f"target {pattern!r}")
