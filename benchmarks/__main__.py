@@ -1,4 +1,4 @@
-"""Run every benchmark and print a table.
+"""Runs every benchmark and prints a table.
 
 Machines are noisy: trust the ratios, which come from interleaved rounds of one run.
 """
@@ -14,7 +14,7 @@ from benchmarks import calls, faults, hosting, starts, trials
 
 
 def main() -> None:
-    """Measure and print; `--json` prints one object."""
+    """Run the benchmarks and print a table, or one JSON object with `--json`."""
     rows = [
         *anyio.run(calls.measure),
         *anyio.run(faults.measure),

@@ -1,5 +1,6 @@
-"""What faults cost while none fires: a call with ten attached to its tool against one with none, in
-memory; and that no world is copied.
+"""What faults cost while none of them fires, and that no world is copied then.
+
+A call with ten faults on its tool is compared with a call without faults, in memory.
 """
 
 from __future__ import annotations
@@ -21,9 +22,7 @@ from servers.kit.session import SEPARATOR, Session
 from servers.kit.values import parse_time
 
 TOOLS = ("venmo.get_contact", "venmo.send_money")
-"""A read and a write: a cheap call, on which what stands around it weighs most, and one that may
-change rows.
-"""
+"""A cheap read, on which the overhead weighs most, and a write."""
 
 _NEVER = {"after": {"seconds": 10**9}}
 _LATER = {"after": {"called": "venmo.list_friends"}}
@@ -39,13 +38,11 @@ QUIET: list[dict[str, Any]] = [
     {"connection_drop": {"name": "i", "where": {"contact_id": {"contains": "nobody"}}}},
     {"outage": {"name": "j", "until": {"called": "venmo.list_friends"}, **_NEVER}},
 ]
-"""Ten faults that stand in the chain and do not act, each held back by another part of the
-envelope.
-"""
+"""Ten faults that are in the chain and do not act, each for a different reason."""
 
 
 def session(name: str, faults: list[Fault]) -> Session:
-    """Return a session whose faults all act on one tool."""
+    """Return a session with these faults, all of which must act on one tool."""
     world = build.shared("maya").share()
     control = Control(parse_time(build.person("maya")["start"]))
     cls, spec = tool(name)
@@ -63,8 +60,9 @@ def quiet(name: str) -> list[Fault]:
 
 
 async def measure() -> list[Row]:
-    """Return the rows for calls with and without faults: as an agent makes them, over MCP in
-    memory, and on the bare chain.
+    """Return the rows for calls with and without faults.
+
+    The calls are made over MCP in memory, as an agent makes them, and on the bare chain.
     """
     from mcp import Client
 
@@ -109,7 +107,7 @@ def _calls(subject: Session, name: str, args: dict[str, Any]) -> Callable[[], Aw
 
 
 async def copies(name: str, faults: list[Fault], calls: int = 3) -> int:
-    """Return how many databases are copied while a tool's example is called some times."""
+    """Return how many databases are copied while a tool's example is called a few times."""
     run_once = _calls(session(name, faults), name, tool(name)[1].example)
     count = 0
 

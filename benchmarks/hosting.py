@@ -1,8 +1,7 @@
-"""All services at once: opening them in memory, and the memory of one HTTP process that keeps a
-thousand episodes.
+"""Opening all services in memory, and the memory of one HTTP process with a thousand episodes.
 
-Run as a module it is that process, and prints what it holds: `python -m benchmarks.hosting EPISODES
-WRITERS`.
+Run as a module, it is that process and prints its peak memory: `python -m benchmarks.hosting
+EPISODES WRITERS`.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ WRITERS = 100
 def measure() -> list[Row]:
     """Return the rows for hosting.
 
-    Each figure comes from processes of their own, so that none inherits what another has built.
+    Each figure comes from a separate process, so that none inherits what another has built.
     """
     opened = json.loads(_alone("open"))
     small = json.loads(_alone("1", "0"))
@@ -67,8 +66,9 @@ def _session(seed: int = 0) -> Session:
 
 
 async def open_all() -> int:
-    """Open a server for each service in memory, list its tools through a client, close it, and
-    return the number of tools.
+    """Open a server for each service in memory, list its tools through a client, and close it.
+
+    Return the number of tools.
     """
     from mcp import Client
 
@@ -96,8 +96,9 @@ async def _opening() -> dict[str, float]:
 
 
 async def _keeping(episodes: int, writers: int) -> dict[str, float]:
-    """Serve episodes over HTTP, call each once, let some write in a service of their own choice,
-    and return the peak of memory.
+    """Serve episodes over HTTP, call each once, and return the peak of memory.
+
+    The calls of the first `writers` episodes write, so that those episodes copy their worlds.
     """
     import httpx2
     from mcp import Client
@@ -123,7 +124,7 @@ async def _keeping(episodes: int, writers: int) -> dict[str, float]:
                 assert not (await client.call_tool(tool, args)).is_error
     copied = [session for session in sessions.values() if not session.world.shared]
     assert len(copied) == writers
-    # What the system counts in.
+    # macOS reports bytes, other systems report kibibytes.
     unit = 1 if sys.platform == "darwin" else 1024
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
     return {"megabytes": peak / 1e6}

@@ -1,5 +1,6 @@
-"""Starting: the command's help, and a stdio server until its tools are listed, against a bare
-interpreter.
+"""Start-up: the command's help, and a stdio server until its tools are listed.
+
+Both are compared with a bare interpreter.
 """
 
 from __future__ import annotations

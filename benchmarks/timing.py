@@ -1,4 +1,4 @@
-"""How the benchmarks measure: interleaved rounds, the median of their medians."""
+"""How the benchmarks measure: interleaved rounds, and the median of the rounds' medians."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class Row(NamedTuple):
 async def interleaved(
     subjects: Mapping[str, Callable[[], Awaitable[object]]], rounds: int, calls: int
 ) -> dict[str, float]:
-    """Return seconds per call of each subject: the median over rounds of a round's median.
+    """Return seconds per call of each subject: the median over rounds of each round's median.
 
-    Subjects take turns within a round, forwards and backwards, and warm up before each turn: who
-    comes first must not matter.
+    The subjects alternate within a round, forwards and backwards, and warm up before each turn, so
+    that their order does not matter.
     """
     medians: dict[str, list[float]] = {name: [] for name in subjects}
     order = list(subjects.items())

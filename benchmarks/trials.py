@@ -1,4 +1,4 @@
-"""Trials per second with the oracle, and what resetting an episode costs."""
+"""Trials per second with the oracle, and the cost of resetting an episode."""
 
 from __future__ import annotations
 

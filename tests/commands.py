@@ -1,6 +1,4 @@
-"""Runs the command line: in this process where that is quick, as a process of its own where that is
-the point.
-"""
+"""Runs the command line: in this process where that is quick, or in a process of its own."""
 
 from __future__ import annotations
 
@@ -21,7 +19,7 @@ RENT = "recovery/availability/zelle_rent_outage"
 
 
 class Done(NamedTuple):
-    """What a command came to."""
+    """The result of a command."""
 
     status: int
     out: str
@@ -34,7 +32,10 @@ class Done(NamedTuple):
 
 
 def command(*arguments: object) -> Done:
-    """Run a command in this process; an exception that is no exit comes through."""
+    """Run a command in this process and return its result.
+
+    An exception other than an exit is raised.
+    """
     out = io.StringIO()
     err = io.StringIO()
     before = sys.argv
@@ -46,11 +47,11 @@ def command(*arguments: object) -> Done:
         return Done(int(ended.code or 0), out.getvalue(), err.getvalue())
     finally:
         sys.argv = before
-    raise AssertionError("a command exits")
+    raise AssertionError("a command must exit")
 
 
 def process(*arguments: object, **options: Any) -> subprocess.Popen[str]:
-    """Start a command as a process of its own."""
+    """Start a command in a process of its own."""
     env = {**os.environ, "PYTHONPATH": str(ROOT)} | options.pop("env", {})
     line = [sys.executable, "-m", "client_harness", *(str(a) for a in arguments)]
     return subprocess.Popen(
@@ -59,8 +60,9 @@ def process(*arguments: object, **options: Any) -> subprocess.Popen[str]:
 
 
 def refusal(done: Done) -> str:
-    """Check that a command refused as people want it, one line and exit status 2, and return the
-    line.
+    """Check that a command refused as people expect, and return its error message.
+
+    It must print one line and exit with status 2.
     """
     assert (done.status, done.out) == (2, ""), done
     assert done.err.startswith("error: ") and done.err.count("\n") == 1, done.err
@@ -68,6 +70,6 @@ def refusal(done: Done) -> str:
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    """Return the content of every file of a folder."""
+    """Return the content of every file in a folder."""
     paths = [path for path in sorted(folder.rglob("*")) if path.is_file()]
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}

@@ -1,4 +1,4 @@
-"""Fixtures of all tests."""
+"""Hooks and fixtures of all tests."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ import pytest
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Spare the collector what lives to the end: ten thousand tests, the services, the worlds."""
+    """Keep the garbage collector away from objects that live to the end.
+
+    These are ten thousand tests, the services and the worlds.
+    """
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 100)
@@ -16,5 +19,5 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 @pytest.fixture
 def anyio_backend() -> str:
-    """Asynchronous tests run on asyncio alone."""
+    """Run asynchronous tests on asyncio only."""
     return "asyncio"

@@ -1,6 +1,4 @@
-"""What several test files share: sessions on the default world, and how an example call is made
-ready.
-"""
+"""What several test files share: sessions on the default world, calls and their checks."""
 
 from __future__ import annotations
 
@@ -47,35 +45,36 @@ HISTORY: list[LivedSession] = [
         ],
     }
 ]
-"""One past session with a call, as agents are given history."""
+"""One past session with a call, in the form in which agents get history."""
 
 
 def new_session(*names: str, seed: int = 0, **options: Any) -> Session:
-    """Return a session of some services (all, where none is named) on the default world, which
-    costs no copy until it writes.
+    """Return a session of some services (by default all) on the default world.
+
+    It makes no copy of the world until it writes.
     """
     world = shared(WORLD, names or None).share()
     return Session(names or tuple(services()), world, Control(START, seed), **options)
 
 
 def session_of(name: str, *names: str) -> Session:
-    """Return a session of some services on the world of a person, at the person's moment."""
+    """Return a session of some services in a person's world, at the person's starting moment."""
     control = Control(parse_time(person(name)["start"]))
     return Session(names, shared(name, names).share(), control)
 
 
 async def example(session: Session, cls: type[Service], spec: ToolSpec) -> Reply:
-    """Run a tool's example after its set-up."""
+    """Run a tool's example after its set-up calls."""
     return await session.call(cls.name, spec.name, await prepared(session, cls, spec))
 
 
 def effects(session: Session, mark: int) -> list[Change]:
-    """Return what the agent itself changed after a mark of the log."""
+    """Return the changes that the agent itself made after a sequence number of the log."""
     return [e for e in session.world.log(mark) if e["cause"] == AGENT]
 
 
 def assert_error(reply: Reply) -> dict[str, Any]:
-    """Check that an error has the shape every agent may rely on, and return it."""
+    """Check that an error has the shape that every agent may rely on, and return it."""
     error = reply.error
     assert error is not None, reply.data
     assert re.fullmatch(r"[A-Z][A-Z0-9_]*", error["code"]), error
@@ -90,14 +89,14 @@ def at(prefix: str, key: str) -> str:
 
 
 async def call_ok(session: Session, service: str, tool: str, /, **args: Any) -> dict[str, Any]:
-    """Return what a tool answers to a call that must succeed."""
+    """Make a call that must succeed and return its reply."""
     reply = await session.call(service, tool, args)
     assert not session.bugs and not reply.is_error, session.bugs or reply.data
     return reply.data
 
 
 async def call_refused(session: Session, service: str, tool: str, /, **args: Any) -> dict[str, Any]:
-    """Return the error of a call that must be refused and change nothing."""
+    """Make a call that must be refused and change nothing, and return its error."""
     before = session.world.last_change()
     error = assert_error(await session.call(service, tool, args))
     assert session.world.last_change() == before and not session.bugs
@@ -107,7 +106,7 @@ async def call_refused(session: Session, service: str, tool: str, /, **args: Any
 async def pages(
     session: Session, service: str, tool: str, items: str, /, **args: Any
 ) -> list[dict[str, Any]]:
-    """Return the items of a list on all of its pages."""
+    """Return the items of all pages of a list."""
     reply = await call_ok(session, service, tool, **args)
     everything = reply[items]
     while reply["next_cursor"] is not None:
@@ -117,7 +116,7 @@ async def pages(
 
 
 async def digest() -> str:
-    """Return a hash of what every example answers and records, each in an episode of its own."""
+    """Return a hash of everything that every example answers and records, each in a new episode."""
     hashed = hashlib.blake2b(digest_size=16)
     for cls, spec in TOOLS:
         session = new_session(cls.name, seed=7)

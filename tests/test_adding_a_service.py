@@ -1,5 +1,6 @@
-"""The page that teaches adding a service is followed to the letter in a copy of the project, and
-the contracts hold for what it adds.
+"""The page on adding a service, followed to the letter in a copy of the project.
+
+The contract tests must pass for the service that it adds.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ PACKAGES = ("servers", "fault_profiles", "judge", "scenarios", "client_harness",
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the project with the files of the page added, and none of its own changed."""
+    """A copy of the project with the page's files added and no existing file changed."""
     home = tmp_path_factory.mktemp("project")
     ignored = shutil.ignore_patterns("__pycache__", "node_modules")
     for name in PACKAGES:
@@ -34,7 +35,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copy(ROOT / name, home / name)
     for name, text in FILES.items():
         place = home / name
-        assert not place.exists(), f"the page changes {name}"
+        assert not place.exists(), f"the page changes an existing file: {name}"
         place.parent.mkdir(exist_ok=True)
         place.write_text(text)
     return home

@@ -1,4 +1,4 @@
-"""The layout holds: who imports whom, who touches time and chance, and how big files are."""
+"""The layout holds: who imports whom, who uses time and chance, and how long files are."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def parsed(path: Path) -> ast.Module:
 
 @functools.cache
 def imported(path: Path) -> set[str]:
-    """Return the full names of modules that a file imports, anywhere in it."""
+    """Return the full names of the modules that a file imports, anywhere in it."""
     names: set[str] = set()
     for node in ast.walk(parsed(path)):
         if isinstance(node, ast.Import):
@@ -109,11 +109,14 @@ def test_each_llm_library_is_imported_by_one_file_inside_a_function(library: str
         assert name_of(path).startswith("client_harness")
         for node in top_level(parsed(path)):
             if isinstance(node, ast.Import | ast.ImportFrom):
-                assert library not in ast.unparse(node), f"{name_of(path)}: at its top"
+                assert library not in ast.unparse(node), f"{name_of(path)} imports it at its top"
 
 
 def top_level(tree: ast.Module) -> Iterator[ast.stmt]:
-    """Yield a module's statements, also those under a `try` or `if` (but not `TYPE_CHECKING`)."""
+    """Yield a module's statements, including those under a `try` or an `if`.
+
+    Statements under `if TYPE_CHECKING` are left out.
+    """
     waiting: list[ast.stmt] = list(tree.body)
     while waiting:
         node = waiting.pop(0)
@@ -134,17 +137,17 @@ def test_no_state_lives_in_a_module() -> None:
     for path in FILES:
         for node in top_level(parsed(path)):
             wrong += [
-                f"{at(path, node.lineno)}: {name} can change; constants are written in capitals"
+                f"{at(path, node.lineno)}: {name} is mutable; write a constant in capitals"
                 for name in variables(node)
             ]
         for node in ast.walk(parsed(path)):
             if isinstance(node, ast.Global):
-                wrong.append(f"{at(path, node.lineno)}: global")
+                wrong.append(f"{at(path, node.lineno)}: global statement")
     assert not wrong, "\n".join(wrong)
 
 
 def variables(node: ast.stmt) -> list[str]:
-    """Return the names that a statement binds to a container and that are not a constant's."""
+    """Return the names that a statement binds to a container, except names of constants."""
     if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None:
         return []
     built = isinstance(node.value, ast.Call) and ast.unparse(node.value.func) in CONTAINERS

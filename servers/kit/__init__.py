@@ -1,1 +1,1 @@
-"""What every service stands on: store, clock, calls, expressions and the MCP adapter."""
+"""The base of every service: store, clock, calls, expressions and the MCP adapter."""

@@ -1,8 +1,8 @@
 """The HTTP host: one Starlette app that serves many services of many episodes.
 
-`/{episode}/{service}/mcp` is one service and `/{episode}/all/mcp` all of an episode's services with
-prefixed names. The session follows from path and bearer token of each request, never from an MCP
-session, so both protocol eras work and episodes cannot cross.
+`/{episode}/{service}/mcp` serves one service, and `/{episode}/all/mcp` serves all services of an
+episode with prefixed tool names. The path and the bearer token of each request determine its
+session; an MCP session never does. Hence both protocol eras work, and episodes cannot get mixed up.
 """
 
 from __future__ import annotations
@@ -24,27 +24,27 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from servers.kit import wire
-from servers.kit.errors import InputError, did_you_mean
+from servers.kit.errors import InputError, did_you_mean, sentence
 from servers.kit.mcp import Audience, http_manager, make_server
 from servers.kit.service import services
 from servers.kit.session import ALL, Session
 
 LOOPBACK = ("127.0.0.1:*", "localhost:*", "[::1]:*")
-"""Host headers that are served by default."""
+"""The Host headers that are accepted by default."""
 
 _SESSION = "haywire.session"
 
 
 def allowed(host: str) -> tuple[str, ...]:
-    """Return the Host headers to serve where the app listens on an address."""
+    """Return the Host headers to accept when the app listens on an address."""
     return LOOPBACK if host in ("127.0.0.1", "localhost", "::1") else (*LOOPBACK, f"{host}:*")
 
 
 class Host(Protocol):
-    """What the app asks of whoever keeps episodes."""
+    """What the app needs from the object that keeps the episodes."""
 
     def session(self, episode: str, token: str | None) -> Session | None:
-        """Return the session of an episode, or None where the token is not the episode's.
+        """Return the session of an episode, or None if the token is not the episode's.
 
         Raises `InputError` for an unknown episode.
         """
@@ -53,24 +53,24 @@ class Host(Protocol):
 
 @dataclass
 class Episodes:
-    """Episodes by name, each with a token that its clients must show, or None."""
+    """Episodes by name, each with the token that its clients must send (None if they need none)."""
 
     _known: dict[str, tuple[Session, str | None]] = field(default_factory=dict)
 
     def add(self, name: str, session: Session, token: str | None = None) -> None:
-        """Serve an episode from now on."""
+        """Start serving an episode."""
         if name in self._known:
-            raise InputError(f"episode {name!r} is there already")
+            raise InputError(f"there is already an episode {name!r}")
         self._known[name] = session, token
 
     def remove(self, name: str) -> None:
-        """Serve an episode no longer."""
+        """Stop serving an episode."""
         self._known.pop(name, None)
 
     def session(self, episode: str, token: str | None) -> Session | None:
         """See `Host`."""
         if episode not in self._known:
-            # Without the names of the others, which are no business of the caller.
+            # The names of other episodes are none of the caller's business, so suggest none.
             raise InputError(f"There is no episode {episode!r}.")
         session, secret = self._known[episode]
         if secret is not None and not hmac.compare_digest(secret.encode(), (token or "").encode()):
@@ -79,7 +79,7 @@ class Episodes:
 
 
 class _Endpoint:
-    """One MCP server a service for the whole process; requests of all episodes pass through it."""
+    """One MCP server per service for the whole process, through which all episodes' requests go."""
 
     def __init__(self, host: Host, hosts: Sequence[str], names: Sequence[str]) -> None:
         self._host = host
@@ -103,7 +103,7 @@ class _Endpoint:
         await wire.serve(app, scope, receive, send, drop=drop, closing=self.closing)
 
     def _admit(self, request: Request) -> Session | JSONResponse:
-        """Return the session that a request is for, or the response that refuses it."""
+        """Return the session that a request is for, or the response that refuses the request."""
         name = request.path_params["service"]
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
         shown = token.strip() if scheme.lower() == "bearer" else None
@@ -118,14 +118,16 @@ class _Endpoint:
             return refusal
         if name != ALL and name not in session.classes:
             near = did_you_mean(name, (*session.classes, ALL))
-            return _refusal(404, "UNKNOWN_SERVICE", f"This episode has no service {name!r}{near}.")
+            message = sentence(f"This episode has no service {name!r}{near}")
+            return _refusal(404, "UNKNOWN_SERVICE", message)
         if self.closing.is_set():
             return _refusal(503, "CLOSING", "The host is closing.")
         return session
 
     async def keep(self, *, task_status: anyio.abc.TaskStatus[None]) -> None:
-        """Keep all servers running until `closing`; then open streams end, so that the web server
-        need not wait for them.
+        """Keep all servers running until `closing` is set.
+
+        Open streams end then, so that the web server need not wait for them.
         """
         async with contextlib.AsyncExitStack() as stack:
             for manager in self._managers.values():
@@ -152,8 +154,8 @@ def _refusal(status: int, code: str, message: str) -> JSONResponse:
 async def _not_found(request: Request, problem: Exception) -> JSONResponse:
     status = problem.status_code if isinstance(problem, HTTPException) else 500
     message = (
-        f"Nothing is at {request.url.path}; services are at /EPISODE/SERVICE/mcp, "
-        f"all of them at /EPISODE/{ALL}/mcp."
+        f"There is nothing at {request.url.path}. A service is at /EPISODE/SERVICE/mcp, "
+        f"and all services of an episode are at /EPISODE/{ALL}/mcp."
     )
     return _refusal(status, "NOT_FOUND", message)
 
@@ -163,8 +165,8 @@ def make_app(
 ) -> Starlette:
     """Return the app.
 
-    `hosts` are allowed Host headers, `name:*` for any port; `names` the services, ours and `all` if
-    not given.
+    `hosts` are the allowed Host headers (`name:*` for any port). `names` are the services to serve;
+    the default is all of ours, and `all`.
     """
     endpoint = _Endpoint(host, hosts, names if names is not None else (*services(), ALL))
 
@@ -185,21 +187,20 @@ def make_app(
 
 @contextlib.asynccontextmanager
 async def run_app(app: Starlette, host: str = "127.0.0.1", port: int = 0) -> AsyncGenerator[int]:
-    """Serve an app inside the running event loop and yield the bound port (`port` 0 takes a free
-    one).
+    """Serve an app inside the running event loop and yield the bound port; port 0 takes a free one.
 
-    It needs an event `app.state.closing`, and finds in `app.state.drop` what closes the connection
-    of a client (host and port) at once.
+    The app must have an event `app.state.closing`. It gets `app.state.drop`, a function that closes
+    the connection of a client (host and port) at once.
 
-    Raises `InputError` where the address cannot be bound. Leaving ends open streams and waits for
-    calls under way, at most 3 s.
+    Raises `InputError` if the address cannot be bound. On exit, open streams end and calls in
+    progress get up to 3 s to finish.
     """
     import uvicorn
 
     class Server(uvicorn.Server):
         @contextlib.contextmanager
         def capture_signals(self) -> Generator[None]:
-            # Signals belong to the program around us.
+            # The program around us handles signals.
             yield
 
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -214,7 +215,7 @@ async def run_app(app: Starlette, host: str = "127.0.0.1", port: int = 0) -> Asy
         access_log=False,
         lifespan="on",
         ws="none",
-        # Longer than clients keep idle connections, so that none reuses one as we close it.
+        # Longer than clients keep idle connections, so that no client reuses one as we close it.
         timeout_keep_alive=120,
         timeout_graceful_shutdown=3,
     )
@@ -231,7 +232,7 @@ async def run_app(app: Starlette, host: str = "127.0.0.1", port: int = 0) -> Asy
     try:
         await ready.wait()
         if not server.started:
-            raise InputError("the HTTP host did not start; its log says why")
+            raise InputError("the HTTP host did not start; see its log for the reason")
         yield listener.getsockname()[1]
     finally:
         app.state.closing.set()
@@ -242,8 +243,8 @@ async def run_app(app: Starlette, host: str = "127.0.0.1", port: int = 0) -> Asy
 
 def _bind(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # Named as TCP, for asyncio turns the waiting of small packets (40 ms a call) off for such
-    # sockets only.
+    # Name the protocol: asyncio disables Nagle's algorithm, which costs 40 ms a call, only for
+    # sockets that are explicitly TCP.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -1,8 +1,8 @@
-"""A call going down and a reply coming up; a layer stands between and may change either.
+"""A call on its way down and its reply on the way up; layers in between may change either.
 
-A layer is `async (call, next) -> Reply`. It may choose the world the call runs in (`call.on`), edit
-its arguments (`call.altered`), answer itself, or edit the reply. Layers see raw arguments;
-validation is innermost.
+A layer is `async (call, next) -> Reply`. It may choose the world in which the call runs
+(`call.on`), edit the arguments (`call.altered`), answer the call itself, or edit the reply. Layers
+see raw arguments; validation is innermost.
 """
 
 from __future__ import annotations
@@ -22,12 +22,11 @@ Effect = Literal["read", "write"]
 
 @dataclass(slots=True)
 class Reply:
-    """What goes back to the agent: JSON data, and whether it is an error (`data["error"]` then
-    holds it).
+    """What goes back to the agent: JSON data, and whether it is an error (`data["error"]`).
 
-    `wire` says what befalls it over HTTP (see `servers.kit.wire`); the data is then its equivalent
-    for agents of other transports. `raw` is the reply as another server gave it, where the tool is
-    not ours; it goes on as it is while its data is not edited.
+    `wire` says what happens to the reply over HTTP (see `servers.kit.wire`); the data is then its
+    equivalent for agents on other transports. `raw` is the reply exactly as a server that is not
+    ours sent it; it is passed on unchanged unless its data is edited.
     """
 
     data: Any
@@ -41,14 +40,15 @@ class Reply:
         return self.data["error"] if self.is_error else None
 
     def copied(self) -> Reply:
-        """Return a deep copy, for a layer that edits."""
+        """Return a deep copy, for a layer that edits it."""
         return Reply(copy.deepcopy(self.data), self.is_error, self.wire, self.raw)
 
 
 @dataclass(slots=True)
 class Journal:
-    """What layers note about one call as it happens; shared by all variants of the call, read by
-    the recorder.
+    """What the layers note about one call while it runs.
+
+    All variants of the call share it, and the recorder reads it.
     """
 
     firings: list[Firing] = field(default_factory=list)
@@ -62,9 +62,9 @@ class Journal:
 class Call:
     """One call on its way down.
 
-    `args` are raw; `now` is the moment in epoch seconds the call sees; `world` is where it would
-    run. A `shadow` call repeats a real one in another world: layers take their decisions from
-    `journal.firings` and record nothing.
+    `args` are raw. `now` is the moment that the call sees, in epoch seconds. `world` is the world
+    it would run in. A `shadow` call repeats a real call in another world: layers take their
+    decisions from `journal.firings` and record nothing.
     """
 
     service: str
@@ -88,8 +88,9 @@ class Call:
         return self.spec.effect
 
     def record(self) -> tuple[str, str] | None:
-        """Return table and key of the stored record that the arguments name, whatever the argument
-        is called, or None.
+        """Return the table and key of the stored record that an argument names, or None.
+
+        The name of the argument does not matter.
         """
         for value in self.args.values():
             if not isinstance(value, str):
@@ -100,8 +101,9 @@ class Call:
         return None
 
     def on(self, world: World, *, now: int | None = None, scratch: bool = True) -> Call:
-        """Return this call on another world (a copy that will be dropped, unless `scratch` is
-        false).
+        """Return this call on another world.
+
+        `scratch` says that the world is a copy that will be dropped.
         """
         moment = self.now if now is None else now
         return replace(self, world=world, now=moment, scratch=scratch)
@@ -129,7 +131,7 @@ Layer = Callable[[Call, Next], Awaitable[Reply]]
 
 
 def chain(layers: list[Layer], innermost: Next) -> Next:
-    """Compose layers, the first outermost."""
+    """Compose layers; the first one is outermost."""
     step = innermost
     for layer in reversed(layers):
         step = _bind(layer, step)

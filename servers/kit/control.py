@@ -1,8 +1,7 @@
-"""The control record of an episode: clock, ids, draws, small state and the trace. It is never
-rolled back.
+"""The control record of an episode: clock, ids, draws, small state and the trace.
 
-A record in memory belongs to one process. In a file, `order` makes calls of several processes
-follow one another.
+It is never rolled back. A record in memory belongs to one process. If the record is in a file,
+`order` puts the calls of several processes one after another.
 """
 
 from __future__ import annotations
@@ -34,8 +33,8 @@ def _canonical(value: Any) -> Any:
 class Control:
     """Clock, ids, draws, state and trace of one episode.
 
-    `start` is the first moment in epoch seconds; `seed` keys ids and draws. An existing file keeps
-    its own clock.
+    `start` is the first moment in epoch seconds; `seed` keys the ids and draws. An existing file
+    keeps its own clock.
     """
 
     def __init__(self, start: int, seed: int = 0, path: Path | None = None) -> None:
@@ -48,11 +47,12 @@ class Control:
         )
         self.seed = int(self.get("seed"))
         self.live: dict[str, Any] = {}
-        """Objects that stand for keys of the state while one process alone holds the record (see
-        `fault_profiles.model.State`).
+        """Live objects in place of keys of the state, while only one process holds the record.
+
+        See `fault_profiles.model.State`.
         """
-        # What one process alone advances need not be read back; in a file, another process may
-        # have.
+        # Cached, because only this process changes them. In a file another process may, so there
+        # they are read again.
         self._now: int = self.get("now")
         self._last = self._newest()
 
@@ -62,7 +62,7 @@ class Control:
 
     @contextlib.contextmanager
     def order(self) -> Generator[None]:
-        """Hold a record in a file for one call; this waits for other processes."""
+        """Hold a record in a file for one call, waiting for other processes first."""
         self._db.execute("BEGIN IMMEDIATE")
         try:
             yield
@@ -88,7 +88,7 @@ class Control:
         self.put(key, json.dumps(value))
 
     def keys(self, prefix: str) -> list[str]:
-        """Return the state's keys that begin with `prefix`, sorted."""
+        """Return the keys of the state that begin with `prefix`, sorted."""
         rows = self._db.execute(
             "SELECT key FROM state WHERE substr(key,1,?)=? ORDER BY key", (len(prefix), prefix)
         )
@@ -96,18 +96,21 @@ class Control:
 
     @property
     def start(self) -> int:
-        """The first moment, epoch seconds."""
+        """The first moment, in epoch seconds."""
         return self.get("start")
 
     @property
     def now(self) -> int:
-        """The simulated moment, epoch seconds."""
+        """The simulated moment, in epoch seconds."""
         return self.get("now") if self.shared else self._now
 
     def advance(self, seconds: int) -> int:
-        """Move the clock on and return the new moment. Time never goes back."""
+        """Move the clock on and return the new moment.
+
+        Raises `ValueError` for negative seconds: time never goes back.
+        """
         if seconds < 0:
-            raise ValueError("time never goes back")
+            raise ValueError("time never goes back; advance by 0 seconds or more")
         cursor = self._db.execute(
             "UPDATE state SET value=value+? WHERE key='now' RETURNING value", (seconds,)
         )
@@ -128,7 +131,7 @@ class Control:
         return make_id(prefix, self.seed, self.count("id:" + prefix))
 
     def draw(self, *key: Any) -> float:
-        """Return a number in [0, 1) that depends on the seed and the key alone."""
+        """Return a number in [0, 1) that depends only on the seed and the key."""
         text = repr([self.seed, *map(_canonical, key)])
         return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest()) / 2**64
 
@@ -153,15 +156,17 @@ class Control:
 
 
 def make_id(prefix: str, *key: Any) -> str:
-    """Return an opaque id that depends on its prefix and key alone; seeded rows and new ones look
-    alike.
+    """Return an opaque id that depends only on its prefix and key.
+
+    Seeded rows and new rows get ids of the same form.
     """
     digest = hashlib.blake2b(repr((prefix, *key)).encode(), digest_size=5).hexdigest()
     return f"{prefix}_{digest}"
 
 
 def seeded(prefix: str, key: str) -> str:
-    """Return the id of a row of the default world, for examples of calls; `key` names it in the
-    world's seeds.
+    """Return the id of a row of the default world, for examples of calls.
+
+    `key` is the row's name in the world's seeds.
     """
     return make_id(prefix, "maya", key)

@@ -1,5 +1,6 @@
-"""Which tool does what which other tool does: data in `servers/<category>/counterparts.yaml`, for
-whoever needs a way around a failure.
+"""Which tools of different services do the same thing, for anyone who must work around a failure.
+
+The data is in `servers/<category>/counterparts.yaml`.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ HERE = Path(__file__).parent.parent
 
 
 class Match(Declared):
-    """Tools of different services that do the same.
+    """Tools of different services that do the same thing.
 
-    `does` says what, in one line. `returns` are fields that the reply of each to its example has
-    (dotted paths; `rides[].ride_id` is in the items of a list), the same for all or by tool.
-    `partial` tells of each tool that does it only in part how it differs.
+    `does` describes it in one line. `returns` lists fields that the reply to each tool's example
+    has (dotted paths; `rides[].ride_id` is a field of the items of a list), the same for all tools
+    or by tool. `partial` says, for each tool that does only part of it, how that tool differs.
     """
 
     does: str = Field(min_length=5)
@@ -40,7 +41,7 @@ class Match(Declared):
 
     @property
     def services(self) -> list[str]:
-        """Names of the services, in the order of the tools."""
+        """The names of the services, in the order of the tools."""
         return list(dict.fromkeys(name.partition(".")[0] for name in self.tools))
 
 
@@ -48,7 +49,7 @@ class Match(Declared):
 def matches() -> dict[str, list[Match]]:
     """Return the matches of each category.
 
-    Raises `InputError` naming the file where one does not fit.
+    Raises `InputError`, which names the file, if a match is not valid.
     """
     return {path.parent.name: _load(path) for path in sorted(HERE.glob("*/counterparts.yaml"))}
 
@@ -73,15 +74,17 @@ def _match(item: Any, where: str) -> Match:
         raise InputError(f"{where} ({match.does}): {strays[0]} is not among its tools")
     if len(match.services) < len(match.tools):
         raise InputError(
-            f"{where} ({match.does}): two tools of one service; partial matches stand on their own"
+            f"{where} ({match.does}): lists two tools of one service; "
+            "write a separate match for a partial one"
         )
     return match
 
 
 @functools.cache
 def counterparts() -> dict[str, dict[str, dict[str, int]]]:
-    """Return for each service its counterparts with the number of tools that match: `{service:
-    {other: {"full": n, "partial": n}}}`.
+    """Return the counterparts of each service and how many of their tools match.
+
+    The shape is `{service: {other: {"full": n, "partial": n}}}`.
     """
     counts: dict[str, dict[str, dict[str, int]]] = {name: {} for name in services()}
     for match in itertools.chain.from_iterable(matches().values()):

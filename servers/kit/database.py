@@ -1,4 +1,4 @@
-"""How the kit opens SQLite: autocommit, from any thread, closed when nobody holds it any more."""
+"""How the kit opens SQLite: autocommit, usable from any thread, closed when nothing holds it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 class Connection(sqlite3.Connection):
-    """A connection that closes itself; copies of worlds come and go in numbers."""
+    """A connection that closes itself, because copies of worlds come and go in large numbers."""
 
     def __del__(self) -> None:
         # A connection that could not be opened cannot be closed either.
@@ -27,7 +27,7 @@ def connect(path: Path | None = None) -> sqlite3.Connection:
 
 
 def from_image(image: bytes) -> sqlite3.Connection:
-    """Return a connection to a private database in memory that holds these bytes."""
+    """Return a connection to a private in-memory database that holds these bytes."""
     connection = connect()
     connection.deserialize(image)
     return connection

@@ -1,5 +1,6 @@
-"""What people declare in YAML: the base of its models, and the parser of one-key items such as `-
-outage: {on: venmo.*}`.
+"""The base of the models that people write in YAML, and the parser of one-key items.
+
+A one-key item is, for example, `- outage: {on: venmo.*}`.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ NonNegative = Annotated[int, Field(ge=0)]
 
 
 class Declared(BaseModel):
-    """A model read from YAML: frozen, and an unknown key is an error that offers the nearest."""
+    """A frozen model read from YAML; the error for an unknown key suggests the nearest key."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
@@ -39,25 +40,27 @@ def kind_of(
 ) -> tuple[type[M], dict[str, Any]]:
     """Return the model that a one-key item `{kind: fields}` names, and its fields ({} for none).
 
-    `what` is what the item declares, say `fault`; `example` is one in YAML. Raises `InputError`,
-    one line that begins with `where`.
+    `what` is what the item declares, such as `fault`; `example` is such an item in YAML. Raises
+    `InputError` with one line that begins with `where`.
     """
     if not isinstance(item, dict) or len(item) != 1:
-        raise InputError(f"{where}: a {what} is one key, its kind, e.g. `{example}`; got {item!r}")
+        raise InputError(
+            f"{where}: write a {what} as one key, its kind, e.g. `{example}`; got {item!r}"
+        )
     ((kind, fields),) = item.items()
     if kind not in kinds:
         raise UnknownName(f"{what} kind", str(kind), kinds, where)
     if not isinstance(fields, dict | None):
-        raise InputError(f"{where}: {kind}: wants a mapping, got {fields!r}")
+        raise InputError(f"{where}: {kind}: expected a mapping, got {fields!r}")
     return kinds[kind], fields or {}
 
 
 def validated(
     model: type[M], fields: Mapping[str, Any], where: str, context: Mapping[str, Any] | None = None
 ) -> M:
-    """Return a declared model of these fields.
+    """Return a declared model with these fields.
 
-    Raises `InputError`, one line that begins with `where`.
+    Raises `InputError` with one line that begins with `where`.
     """
     try:
         return model.model_validate(fields, context=dict(context or {}))

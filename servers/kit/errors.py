@@ -1,4 +1,7 @@
-"""Errors: the provider's words, our user's mistakes, and everything else (which is our bug)."""
+"""Errors: refusals in the provider's words and mistakes of our users.
+
+Every other exception is our bug.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,9 @@ from pydantic import BaseModel, ValidationError
 
 
 class ServiceError(Exception):
-    """A refusal in the provider's own words; the agent reads it and the call changes nothing.
+    """A refusal in the provider's own words; the agent reads it, and the call changes nothing.
 
-    `code` is UPPER_SNAKE, `message` says what was wrong, `hint` what would be right. `retryable`
+    `code` is UPPER_SNAKE. `message` says what is wrong, `hint` what to do instead. `retryable`
     tells whether the same call may succeed later; `retry_after` is in seconds; `context` holds
     extra JSON fields.
     """
@@ -57,7 +60,7 @@ class InputError(Exception):
 
 
 class UnknownName(InputError):
-    """A name that does not exist; the message offers the nearest ones."""
+    """A name that does not exist; the message suggests the nearest names."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str], where: str = "") -> None:
         prefix = f"{where}: " if where else ""
@@ -65,7 +68,10 @@ class UnknownName(InputError):
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return `"; did you mean 'x'?"` for near names, else the known names (12 at most)."""
+    """Return `"; did you mean 'x'?"` for similar names, or else a list of the known ones.
+
+    The list has 12 names at most; it is empty if nothing is known.
+    """
     options = sorted(known)
     if not options:
         return ""
@@ -73,12 +79,18 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     if near:
         return "; did you mean " + " or ".join(repr(n) for n in near) + "?"
     more = ", …" if len(options) > 12 else ""
-    return f"; there is {', '.join(options[:12])}{more}"
+    return f"; known: {', '.join(options[:12])}{more}"
+
+
+def sentence(text: str) -> str:
+    """Return text with a full stop, unless it ends with a question mark."""
+    return text if text.endswith("?") else f"{text}."
 
 
 def explain(wrong: ValidationError, model: type[BaseModel]) -> str:
-    """Return the first problem of a validation error as one line, with near names for an unknown
-    key.
+    """Return the first problem of a validation error as one line.
+
+    For an unknown key, the line suggests similar names.
     """
     first = wrong.errors(include_url=False)[0]
     place = ".".join(str(p) for p in first["loc"]) or "it"

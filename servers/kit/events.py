@@ -1,6 +1,6 @@
-"""The trace's events: a discriminated union, one JSON object a line.
+"""The events of a trace: a discriminated union, one JSON object per line.
 
-They carry no wall time, port or token.
+Events contain no wall-clock time, port or token.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from servers.kit.store import Change
 class Firing:
     """One act of one fault on one call.
 
-    `detail` says what it did; `failed` that it was due and could not.
+    `detail` says what the fault did; `failed` says why it could not act although it was due.
     """
 
     fault: str
@@ -30,15 +30,14 @@ class Firing:
 
 @dataclass(slots=True)
 class Attempt:
-    """One call as it was: what was true, what the agent saw, what it changed, and what it could
-    learn from it.
+    """One call as it happened: the truth, what the agent saw, and what the call changed.
 
-    `arrived` is the last event whose reply was out when the call came in; `step` is the agent's
-    step, or None where its adapter does not say. `at` and `until` are simulated moments (ISO).
-    `truth` is the honest reply, None where the call was never performed. `effects` are entries of
-    the world's log. `opened` names the obligations that this call opens, `evidence` those that its
-    reply could settle, `tried` those that it might have. `bug` holds the text of an exception of
-    ours; such a trace is judged unknown.
+    `arrived` is the last event whose reply was out when the call came in. `step` is the agent's
+    step, or None if its adapter does not report steps. `at` and `until` are simulated moments
+    (ISO). `truth` is the honest reply, or None if the call was never performed. `effects` are
+    entries of the world's log. `opened` names the obligations that this call opens, `evidence`
+    those that its reply could settle, and `tried` those that it asked about in vain. `bug` holds
+    the text of an exception of ours; such a trace is judged *unknown*.
     """
 
     seq: int
@@ -68,7 +67,7 @@ class Attempt:
         return f"{self.service}.{self.tool}"
 
     def fired(self, fault: str) -> list[Firing]:
-        """Return the firings of a fault on this call; one that was due and failed is none."""
+        """Return the firings of a fault on this call, without those that were due and failed."""
         firings = (firing for firing in self.firings if firing.fault == fault)
         return [firing for firing in firings if firing.failed is None]
 
@@ -77,7 +76,7 @@ class Attempt:
 class Message:
     """A text between user and agent.
 
-    `about` is the key of the answer a user gave to a question, or "default".
+    `about` is the key of the user's answer to a question, or "default".
     """
 
     seq: int
@@ -91,9 +90,7 @@ class Message:
 
 @dataclass(slots=True)
 class Notice:
-    """Something the episode did by itself: services disclosed, a lifecycle's writes, a limit
-    reached.
-    """
+    """Something that the episode did by itself: it disclosed services or reached a limit."""
 
     seq: int
     turn: int
@@ -105,12 +102,12 @@ class Notice:
 
 @dataclass(slots=True)
 class End:
-    """The last event: how the episode ended, every change since it began, and what became of each
-    fault.
+    """The last event: how the episode ended, every change since it began, and each fault's facts.
 
-    `status` is done, limit, error or crash; `reason` says why where it is not done. `faults` are
-    facts by the fault's name (see `judge.finding.FaultFacts`); `changes` is None in a trace that
-    does not say. In JSON it is a notice whose `what` is "end" and whose `detail` holds these four.
+    `status` is done, limit, error or crash; `reason` explains any status but done. `faults` are
+    facts by the fault's name (see `judge.finding.FaultFacts`). `changes` is None if the trace does
+    not have them. In JSON it is a notice whose `what` is "end" and whose `detail` holds these four
+    fields.
     """
 
     seq: int
@@ -135,7 +132,7 @@ class End:
 
     @classmethod
     def from_notice(cls, notice: dict[str, Any]) -> End:
-        """Return the event of `as_notice`."""
+        """Return the event from which `as_notice` made this data."""
         detail = notice["detail"]
         return cls(
             notice["seq"],
@@ -153,25 +150,28 @@ _KINDS: dict[str, type[Any]] = {"attempt": Attempt, "message": Message, "notice"
 
 
 encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-"""JSON data as compact text, the form of traces and of replies on the wire."""
+"""Return JSON data as compact text, the form of traces and of replies on the wire."""
 
 
 def to_json(event: Event) -> str:
     """Return the event as one line of canonical JSON."""
     if isinstance(event, End):
         return encode(event.as_notice())
-    # asdict would copy every reply deeply
+    # `asdict` would make a deep copy of every reply.
     fields = {name: getattr(event, name) for name in event.__slots__}
     if isinstance(event, Attempt):
         fields["firings"] = [asdict(firing) for firing in event.firings]
-        # Most replies are the truth; writing them once halves a trace.
+        # Most replies are the truth; writing them only once halves the size of a trace.
         if event.truth is event.seen:
             del fields["truth"]
     return encode(fields)
 
 
 def from_json(line: str) -> Event:
-    """Return the event that `to_json` wrote. Raises `InputError` where the line is not one."""
+    """Return the event that `to_json` wrote.
+
+    Raises `InputError` if the line is not an event.
+    """
     try:
         fields = json.loads(line)
         if fields["event"] == "attempt":
@@ -187,5 +187,5 @@ def from_json(line: str) -> Event:
 
 
 def end_of(events: Sequence[Event]) -> End | None:
-    """Return the event that ended a trace, or None where it was cut off."""
+    """Return the event that ended a trace, or None if the trace was cut off."""
     return next((e for e in reversed(events) if isinstance(e, End)), None)

@@ -1,9 +1,10 @@
-"""Evidence is what could have looked different.
+"""Evidence: replies that would have been different if a write had gone the other way.
 
-For each write or stored lie under obligation the session keeps the *other world*, in which it went
-the other way. Later calls run there too, under the same faults, at the same moment, with the same
-ids. A reply that differs there is evidence: the agent could have told the two worlds apart. Lies in
-replies alone have no other world; they count as exposed by the readings that the watch declares.
+For each write or stored lie under obligation, the session keeps the *other world*, in which it went
+the other way. Later calls run there too, under the same faults, at the same moment and with the
+same ids. A reply that differs there is evidence: the agent could have told the two worlds apart. A
+lie in a reply alone has no other world; it counts as exposed by the readings that the watch
+declares.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ Perform = Callable[[Call], Awaitable[Reply]]
 
 @dataclass(frozen=True)
 class Watch:
-    """An obligation to come: `name`, which calls open it, and which readings could settle it.
+    """A future obligation: its name, which calls open it, and which readings could settle it.
 
-    `opens(call)` is asked before a call runs. With `fault` the obligation opens only when that
-    fault fires on the call. `exposed_by(service, tool, args)` names readings that could expose the
-    matter: they make an attempt count as tried, and settle an obligation that has no other world
-    when their reply is true.
+    `opens(call)` is asked before a call runs. With `fault`, the obligation opens only if that fault
+    fires on the call. `exposed_by(service, tool, args)` tells which readings could expose the
+    matter. Such a reading makes an attempt count as tried, and it settles an obligation without
+    another world if its reply is true.
     """
 
     name: str
@@ -37,7 +38,7 @@ class Watch:
 
 
 class Opening(NamedTuple):
-    """What a call may open: its watches and, for a write, the world as it was before."""
+    """What a call may open: its watches and, for a write, the world as it was before the call."""
 
     watches: list[Watch]
     old: World | None
@@ -53,20 +54,21 @@ class _Obligation:
 
 @dataclass
 class Obligations:
-    """The obligations of an episode. `before` and `after` bracket each real call."""
+    """The obligations of an episode; `before` and `after` bracket each real call."""
 
     watches: tuple[Watch, ...] = ()
     _open: list[_Obligation] = field(default_factory=list)
     _count: dict[str, int] = field(default_factory=dict)
     _compared: set[str] = field(default_factory=set)
-    """Watches whose matter a true reading has shown already: an agent that compares first knows the
-    lie when it meets it.
+    """Watches whose matter a true reading has already shown.
+
+    An agent that reads the truth first recognises the lie when it meets it.
     """
 
     def before(self, call: Call, present: frozenset[str]) -> Opening:
-        """Return the watches that this call may open and, for a write, the world as it was.
+        """Return the watches that this call may open and, for a write, the world as it is now.
 
-        `present` names the faults in its chain.
+        `present` names the faults in the call's chain.
         """
         opening = []
         for watch in self.watches:
@@ -86,11 +88,11 @@ class Obligations:
         run: Perform,
         perform: Perform,
     ) -> None:
-        """Compare the reply with the other worlds' and open what the call opens; the attempt is
-        filled in.
+        """Compare the reply with those of the other worlds, and open what the call opens.
 
-        `run` sends a call through the same faults, `perform` straight to the service. `changed`
-        tells whether the agent's call changed rows in the true world.
+        The results go into the attempt. `run` sends a call through the same faults, `perform`
+        straight to the service. `changed` tells whether the agent's call changed rows in the true
+        world.
         """
         seen = json.dumps(attempt.seen, sort_keys=True)
         for item in self._open:
@@ -112,8 +114,8 @@ class Obligations:
         changed: bool,
         perform: Perform,
     ) -> None:
-        """Open an obligation, unless the call could not have gone another way."""
-        # Later calls run in each obligation's world, so that no two may share one.
+        """Open an obligation, unless the call could not have gone the other way."""
+        # Later calls run in each obligation's world, so no two obligations may share one.
         other = call.journal.others.get(watch.fault or "")
         if other is not None:
             of_fault = [w for w in opening.watches if w.fault == watch.fault]
@@ -135,6 +137,11 @@ class Obligations:
     async def _opposite(
         self, call: Call, old: World, changed: bool, perform: Perform
     ) -> World | None:
+        """Return the world in which the call went the other way, or None if it could not.
+
+        If the call changed the true world, that is the world without it. Otherwise a fault or a
+        refusal stopped it, so perform it on the old world.
+        """
         if changed:
             return old
         before = old.last_change()
@@ -144,6 +151,7 @@ class Obligations:
     async def _compare(
         self, item: _Obligation, call: Call, attempt: Attempt, seen: str, run: Perform
     ) -> None:
+        """Settle an obligation if the reply could have told the agent about it."""
         named = self._exposes(item.watch, call)
         if item.world is not None:
             other = await run(call.shadowed(item.world, call.journal))
@@ -162,8 +170,9 @@ class Obligations:
         return watch.exposed_by is not None and watch.exposed_by(call.service, call.tool, call.args)
 
     def others(self, *, without: str | None = None) -> list[World]:
-        """Return the other worlds, for what happens outside calls (ticks); not those from which the
-        fault `without` stays away.
+        """Return the other worlds, in which everything that happens outside calls must happen too.
+
+        With `without`, leave out the worlds that are kept for obligations about that fault.
         """
         items = self._open
         if without is not None:
@@ -171,14 +180,15 @@ class Obligations:
         return [i.world for i in items if i.world is not None]
 
     def stays_away(self, fault: str, world: World) -> bool:
-        """Return whether a world is one in which a fault did not act, kept for an obligation about
-        that fault.
+        """Return whether a world is kept for an obligation about a fault.
+
+        The fault does not act in such a world.
         """
         return any(i.world is world and i.watch.fault == fault for i in self._open)
 
 
 def fired(call: Call, fault: str) -> Firing | None:
-    """Return the firing of a fault on this call, as a shadow must repeat it."""
+    """Return the firing of a fault on this call, which a shadow must repeat, or None."""
     for firing in call.journal.firings:
         if firing.fault == fault and firing.failed is None:
             return firing

@@ -1,6 +1,4 @@
-"""How a tool's example call is made ready: its set-up is called, and what that answered fills the
-arguments.
-"""
+"""Prepares a tool's example call: makes its set-up calls and fills its arguments from replies."""
 
 from __future__ import annotations
 
@@ -12,8 +10,9 @@ from servers.kit.session import Session
 
 
 def resolve(value: Any, saved: dict[str, Any]) -> Any:
-    """Fill `${name.path}` strings in arguments from saved replies; a path goes through keys and
-    list places.
+    """Fill in the `${name.path}` strings of arguments from saved replies.
+
+    A path consists of keys and list indexes.
     """
     if isinstance(value, dict):
         return {k: resolve(v, saved) for k, v in value.items()}
@@ -35,15 +34,13 @@ def _look_up(path: str, saved: dict[str, Any]) -> Any:
 
 
 def owners(cls: type[Service], spec: ToolSpec) -> tuple[str, ...]:
-    """Return the services that an example needs: the tool's own, and those of its set-up."""
+    """Return the services that an example needs: the tool's own and those of its set-up calls."""
     names = {step.tool.rpartition(".")[0] or cls.name for step in spec.setup}
     return tuple(sorted({cls.name, *names}))
 
 
 async def prepared(session: Session, cls: type[Service], spec: ToolSpec) -> dict[str, Any]:
-    """Make the calls of an example's set-up, which must succeed, and return the example's
-    arguments.
-    """
+    """Make an example's set-up calls, which must succeed, and return the example's arguments."""
     saved: dict[str, Any] = {}
     for step in spec.setup:
         owner, _, name = step.tool.rpartition(".")

@@ -1,6 +1,4 @@
-"""Argument types that services of several categories ask for: people, postal addresses, payment
-cards.
-"""
+"""Argument types for several categories of services: people, postal addresses, payment cards."""
 
 from __future__ import annotations
 
@@ -20,9 +18,7 @@ Last4 = Annotated[
 
 Street = Annotated[str, Field(min_length=3, max_length=120, description="House number and street.")]
 City = Annotated[str, Field(min_length=2, max_length=80, description="City.")]
-State = Annotated[
-    str, Field(pattern=r"^[A-Z]{2}$", description="Two-letter code of the state, e.g. OR.")
-]
+State = Annotated[str, Field(pattern=r"^[A-Z]{2}$", description="Two-letter state code, e.g. OR.")]
 Zip = Annotated[str, Field(pattern=r"^[0-9]{5}(-[0-9]{4})?$", description="ZIP code, e.g. 97214.")]
 
 Rating = Annotated[int, Field(ge=1, le=5, description="Stars, from 1 (worst) to 5 (best).")]
@@ -37,14 +33,14 @@ def _card_number(text: str) -> str:
         value = int(digit) * (1 + place % 2)
         total += value - 9 if value > 9 else value
     if total % 10:
-        raise ValueError("is not a valid card number (its check digit does not fit)")
+        raise ValueError("is not a valid card number (its check digit is wrong)")
     return digits
 
 
 def _expiry(text: str) -> str:
     parts = re.fullmatch(r"(0[1-9]|1[0-2])/(?:20)?([0-9]{2})", text)
     if not parts:
-        raise ValueError("must be the month and year of expiry as MM/YY, e.g. 08/29")
+        raise ValueError("must be the expiration month and year as MM/YY, e.g. 08/29")
     month, year = parts.groups()
     return f"20{year}-{month}"
 
@@ -52,21 +48,21 @@ def _expiry(text: str) -> str:
 CardNumber = Annotated[
     str, Field(description="Card number, 13 to 19 digits."), AfterValidator(_card_number)
 ]
-"""A card number whose check digit fits (Luhn); the method receives bare digits.
+"""A card number with a valid check digit (Luhn); the method receives bare digits.
 
-Test numbers such as 4242 4242 4242 4242 pass.
+Test numbers such as 4242 4242 4242 4242 are valid.
 """
-Expiry = Annotated[str, Field(description="Expiry of the card as MM/YY."), AfterValidator(_expiry)]
-"""A card's expiry; the method receives `YYYY-MM`, to compare with the present month."""
+Expiry = Annotated[str, Field(description="Expiration date as MM/YY."), AfterValidator(_expiry)]
+"""A card's expiry; the method receives `YYYY-MM`, which compares with the current month."""
 Cvv = Annotated[str, Field(pattern=r"^[0-9]{3,4}$", description="Security code, 3 or 4 digits.")]
 
 
 _BRANDS = {"visa": "4", "mastercard": "5[1-5]|2[2-7]", "amex": "3[47]", "discover": "6"}
-"""First digits of each brand's numbers."""
+"""The first digits of each brand's numbers."""
 
 
 def card_brand(number: str) -> str:
-    """Return visa, mastercard, amex, discover or card, from the first digits."""
+    """Return visa, mastercard, amex, discover or card, depending on the first digits."""
     for brand, pattern in _BRANDS.items():
         if re.match(pattern, number):
             return brand
@@ -74,5 +70,8 @@ def card_brand(number: str) -> str:
 
 
 def card_expired(expires: str | None, at: str) -> bool:
-    """Whether a card's last month (`YYYY-MM`; None: it has none) is over at a moment (ISO)."""
+    """Return whether a card has expired at a moment (ISO).
+
+    `expires` is the card's last month (`YYYY-MM`), or None if it has none.
+    """
     return expires is not None and expires < at[:7]

@@ -1,4 +1,4 @@
-"""The files of a checkout that decide what it does, and one hash over them."""
+"""The files that determine what a checkout does, and one hash over them."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from pathlib import Path
 
 
 def shipped(*folders: Path) -> list[Path]:
-    """Return every file below some folders that ships, at any depth and of any suffix, sorted.
+    """Return every file that ships below some folders, at any depth and with any suffix, sorted.
 
-    Hidden files and compiled Python are left out: neither is part of what a checkout says.
+    Hidden files and compiled Python are left out, because they do not determine what a checkout
+    does.
     """
     files = []
     for folder in folders:
@@ -23,7 +24,7 @@ def shipped(*folders: Path) -> list[Path]:
 
 
 def fingerprint(paths: Iterable[Path], root: Path) -> str:
-    """Return a short hash of files: of their contents and of their paths below `root`."""
+    """Return a short hash of files, made from their contents and their paths below `root`."""
     parts: list[bytes] = []
     for path in paths:
         parts += [path.relative_to(root).as_posix().encode(), path.read_bytes()]
@@ -31,8 +32,9 @@ def fingerprint(paths: Iterable[Path], root: Path) -> str:
 
 
 def hash_of(parts: Iterable[bytes]) -> str:
-    """Return 16 hexadecimal digits for parts in their order; each counts with its length, so none
-    runs into the next.
+    """Return 16 hexadecimal digits for parts in the given order.
+
+    The length of each part is hashed with it, so that parts cannot run into each other.
     """
     digest = hashlib.blake2b(digest_size=8)
     for part in parts:

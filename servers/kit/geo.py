@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 EARTH_RADIUS = 3958.8
-"""Miles."""
+"""In miles."""
 
 Latitude = Annotated[float, Field(ge=-90, le=90, description="Latitude in degrees, e.g. 45.5152.")]
 Longitude = Annotated[
@@ -17,8 +17,9 @@ Longitude = Annotated[
 
 
 def miles(lat1: float, lng1: float, lat2: float, lng2: float) -> float:
-    """Return the great-circle distance in miles (haversine), rounded to 1/100 so that it is the
-    same on every machine.
+    """Return the great-circle distance in miles (haversine).
+
+    It is rounded to 1/100, so that it is the same on every machine.
     """
     a = math.radians(lat1)
     b = math.radians(lat2)

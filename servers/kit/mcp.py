@@ -1,9 +1,9 @@
-"""The MCP adapter: a low-level server over a session, in memory, on stdio or over HTTP. The only
-importer of `mcp` among the servers.
+"""The MCP adapter: a low-level server over a session, in memory, on stdio or over HTTP.
 
-The low-level server does not validate arguments, so a malformed call reaches the session and is
-recorded. No tool declares an output schema, so that a drifting reply reaches the agent instead of
-raising in its client. Replies go as compact JSON text, once.
+No other file of the servers imports `mcp`. The low-level server does not validate arguments, so a
+malformed call reaches the session and is recorded. No tool declares an output schema, so a drifting
+reply reaches the agent instead of raising in its client. A reply is sent once, as compact JSON
+text.
 """
 
 from __future__ import annotations
@@ -29,22 +29,23 @@ from servers.kit.call import Reply
 from servers.kit.errors import ServiceError
 from servers.kit.service import Service, ToolSpec
 from servers.kit.session import SEPARATOR, Session, as_text
-from servers.kit.wire import befall
+from servers.kit.wire import alter_response
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 Resolve = Callable[[Any], Session]
-"""From a request's context to the session that it belongs to."""
+"""Maps a request's context to the session that it belongs to."""
 
 STEP_HEADER = "x-agent-step"
-"""Header in which an agent that knows its steps numbers them (whole number from 1)."""
+"""The header in which an agent that counts its steps sends the step's number (from 1)."""
 
 
 @dataclass(frozen=True, eq=False)
 class ForeignTool(ToolSpec):
-    """A tool of a server that is not ours, listed as that server lists it, but without an output
-    schema.
+    """A tool of a server that is not ours.
+
+    It is listed as that server lists it, but without an output schema.
     """
 
     listed: types.Tool = field(kw_only=True)
@@ -86,8 +87,10 @@ def _make(cls: type[Service], spec: ToolSpec, prefixed: bool, schema: dict[str, 
 def tools(
     session: Session, only: str | None = None, without: Collection[str] = ()
 ) -> list[types.Tool]:
-    """Return the tools that a session lists now: of one service, or of all (but `without`) with
-    prefixed names.
+    """Return the tools that a session lists now.
+
+    These are the tools of one service (`only`), or of all services except `without`, with prefixed
+    names.
     """
     prefixed = only is None
     listed = []
@@ -106,15 +109,14 @@ def tools(
 
 
 _Connections = dict[tuple[str | None, str], Any]
-"""Connections by the service that they are to (None: to all) and their MCP session."""
+"""Connections by service (None for the server of all services) and MCP session."""
 
 
 class Audience:
-    """The 2025-era connections of each session, which are told when a service is disclosed during
-    anyone's call.
+    """The 2025-era connections of each session, which are notified when a service is disclosed.
 
-    An agent has one connection a service; the one that a call comes in on is rarely the one whose
-    list changes.
+    An agent has one connection per service, and the connection that a call comes in on is rarely
+    the one whose list changes.
     """
 
     def __init__(self) -> None:
@@ -129,8 +131,9 @@ class Audience:
             self._of.setdefault(session, {})[only, mcp_session] = ctx.session
 
     async def tell(self, session: Session, disclosed: Collection[str]) -> None:
-        """Tell the connections whose list changed, then hold the reply so that clients can refresh
-        before they read on.
+        """Notify the connections whose list changed, then hold the reply.
+
+        The delay lets clients refresh their lists before they read on.
         """
         hearers = []
         for (only, _), connection in self._of.get(session, {}).items():
@@ -143,8 +146,9 @@ class Audience:
 
 
 class _Server(Server[Any]):
-    """The SDK's server, except that it says `tools.listChanged: true` to 2025-era clients, which
-    ignore the notification otherwise.
+    """The SDK's server, but it advertises `tools.listChanged: true` to 2025-era clients.
+
+    Without it they ignore the notification.
     """
 
     def get_capabilities(
@@ -162,12 +166,11 @@ def make_server(
     audience: Audience | None = None,
     fixed: bool = False,
 ) -> Server[Any]:
-    """Return an MCP server of one service (`only`), or of all services of the session with prefixed
-    tool names.
+    """Return an MCP server of one service (`only`), or of all services with prefixed tool names.
 
-    Servers of one host share an `audience`. `fixed` keeps held-back services off the combined list
-    of 2026-era clients, as that protocol wants: there each is a server of its own, whose list is
-    empty until it is disclosed.
+    The servers of one host share an `audience`. `fixed` keeps held-back services off the combined
+    list of 2026-era clients, as that protocol requires. For those clients, each such service is a
+    server of its own, whose list is empty until the service is disclosed.
     """
     hearers = audience if audience is not None else Audience()
 
@@ -183,18 +186,18 @@ def make_server(
         arrived = session.out
         hidden = set(session.hidden)
         if ctx.request is not None:
-            # Let the calls of one batch all come in before the first is answered.
+            # Let all calls of a batch come in before the first one is answered.
             await anyio.lowlevel.checkpoint()
         service_name, tool = (only, params.name) if only else split(params.name)
         args = params.arguments if params.arguments is not None else {}
-        # A client that gives up does not undo what the call did: it is finished and recorded.
+        # A client that gives up does not undo the call, so the call is finished and recorded.
         call = session.call(service_name, tool, args, step=_step(ctx), arrived=arrived)
         reply = await _shielded(call)
         disclosed = hidden - session.hidden
         if disclosed and not session.locked:
             await hearers.tell(session, disclosed)
         if reply.wire is not None and ctx.request is not None:
-            befall(ctx.request.scope, reply.wire)
+            alter_response(ctx.request.scope, reply.wire)
         if reply.raw is not None:
             return _as_given(reply)
         return _texted(as_text(reply), reply.is_error)
@@ -204,12 +207,12 @@ def make_server(
         version="0.1.0",
         on_list_tools=list_tools,
         on_call_tool=call_tool,
-        # The empty lists are for clients that ask without looking at the capabilities.
+        # Some clients ask for these lists without looking at the capabilities.
         on_list_prompts=_no_prompts,
         on_list_resources=_no_resources,
         on_list_resource_templates=_no_templates,
-        # Else the HTTP transport lists all tools before each call, to check headers that no tool of
-        # ours has.
+        # Otherwise the HTTP transport lists all tools before each call, to check headers that none
+        # of our tools declares.
         get_tool_input_schema=lambda tool: None,
     )
     server.middleware.clear()
@@ -233,7 +236,7 @@ def _modern(ctx: Any) -> bool:
 
 
 def split(name: str) -> tuple[str, str]:
-    """Return service and tool of a prefixed name; an unprefixed one has service ''."""
+    """Return the service and tool of a prefixed name; the service of an unprefixed name is ''."""
     service_name, separator, tool = name.partition(SEPARATOR)
     return (service_name, tool) if separator else ("", name)
 
@@ -245,18 +248,15 @@ def _step(ctx: Any) -> int | None:
 
 
 def session_server(session: Session) -> Server[Any]:
-    """Return a server that carries all services of one session, for an agent in this process or on
-    stdio.
-    """
+    """Return a server of all services of one session, for an agent in this process or on stdio."""
     return make_server(lambda ctx: session, "haywire")
 
 
 def http_manager(server: Server[Any], hosts: Sequence[str]) -> StreamableHTTPSessionManager:
-    """Return the HTTP side of a server: `run()` is entered once, `asgi_app` serves requests of both
-    eras.
+    """Return the HTTP side of a server.
 
-    `hosts` are the allowed Host headers (`name:*` for any port); another gets 421, a foreign Origin
-    403.
+    Enter `run()` once; then `asgi_app` serves requests of both eras. `hosts` are the allowed Host
+    headers (`name:*` for any port). Another Host gets 421, and a foreign Origin gets 403.
     """
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
     from mcp.server.transport_security import TransportSecuritySettings
@@ -269,7 +269,7 @@ def http_manager(server: Server[Any], hosts: Sequence[str]) -> StreamableHTTPSes
 
 
 async def serve_stdio(session: Session, only: str | None = None) -> None:
-    """Serve one session, or one service of it, on stdin and stdout until the client closes them."""
+    """Serve a session, or one service of it, on stdin and stdout until the client closes them."""
     if only is None:
         server = session_server(session)
     else:
@@ -280,8 +280,9 @@ async def serve_stdio(session: Session, only: str | None = None) -> None:
 
 
 def foreign_reply(given: types.CallToolResult | MCPError) -> Reply:
-    """Return the answer of a server that is not ours: its data is what the text holds as JSON, or
-    else the result itself.
+    """Return the answer of a server that is not ours as a reply.
+
+    Its data is the JSON that the text holds, or else the result itself.
     """
     if isinstance(given, MCPError):
         return Reply(_error(given.message), True, raw=given)
@@ -306,7 +307,7 @@ def _data(given: types.CallToolResult) -> Any:
 
 
 def _is_wrapped(data: Any) -> bool:
-    """Return whether the SDK wrapped a plain text or number, so as to have an object."""
+    """Return whether the SDK wrapped a plain text or number to make it an object."""
     if not isinstance(data, dict) or data.keys() != {"result"}:
         return False
     return not isinstance(data["result"], dict | list)
@@ -319,14 +320,12 @@ def _error(text: str) -> dict[str, Any]:
 async def _shielded(call: Awaitable[Reply]) -> Reply:
     with anyio.CancelScope(shield=True):
         return await call
-    # For the type checker.
+    # This is only for the type checker.
     raise AssertionError("a shielded scope is never cancelled")
 
 
 def _as_given(reply: Reply) -> types.CallToolResult:
-    """Return the result that another server gave, or the same with its data edited, in the form
-    that it came in.
-    """
+    """Return another server's result; if its data was edited, in the form that it came in."""
     given = reply.raw
     unedited = foreign_reply(reply.raw)
     same = reply.data == unedited.data and reply.is_error == unedited.is_error
@@ -335,7 +334,7 @@ def _as_given(reply: Reply) -> types.CallToolResult:
             raise given
         return _texted(as_text(reply), reply.is_error)
     if same:
-        # Without the name of its server, which replies that a fault makes do not bear either.
+        # Leave out the name of its server, because a reply that a fault made has none either.
         meta = {k: v for k, v in (given.meta or {}).items() if k != types.SERVER_INFO_META_KEY}
         return given.model_copy(update={"meta": meta or None})
     if isinstance(reply.data, dict) and reply.data.keys() == {"content"}:
@@ -356,15 +355,15 @@ def _texted(text: str, is_error: bool, structured: Any = None) -> types.CallTool
 
 
 def reply_of(result: Any) -> tuple[Any, bool]:
-    """Return data and error flag of a tool result, as an agent reads it."""
+    """Return the data and the error flag of a tool result, as an agent reads it."""
     return json.loads(result.content[0].text), bool(result.is_error)
 
 
 async def call_directly(client: Any, name: str, args: dict[str, Any]) -> tuple[Any, bool]:
-    """Call a tool through a client and return its data and whether it is an error.
+    """Call a tool through a client and return the reply's data and whether it is an error.
 
-    This is the protocol's own request without the client's hidden `tools/list`, which serves output
-    schemas that no tool of ours declares.
+    This sends only the protocol's own request. The client would also send a hidden `tools/list` to
+    get output schemas, which no tool of ours declares.
     """
     params = types.CallToolRequestParams(name=name, arguments=args)
     request = types.CallToolRequest(params=params)

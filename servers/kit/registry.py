@@ -1,6 +1,4 @@
-"""A folder as a registry: the classes of a kind that its modules hold, so that adding a file adds a
-unit.
-"""
+"""A folder as a registry: adding a file with a class of some kind adds a unit."""
 
 from __future__ import annotations
 
@@ -16,11 +14,10 @@ T = TypeVar("T")
 def subclasses(
     package: str, base: type[T], attribute: str, *, without: Collection[str] = ()
 ) -> dict[str, type[T]]:
-    """Return the subclasses of `base` that the modules below a package define, by what each one
-    itself sets as `attribute`.
+    """Return the subclasses of `base` in the modules below a package, by their `attribute`.
 
-    Modules come in the order of their names. Those with a name that begins with `_`, and packages
-    in `without`, are passed over.
+    A class counts only if it sets `attribute` itself. Modules are imported in the order of their
+    names, except those whose names begin with `_` and the packages in `without`.
     """
     folder = importlib.import_module(package).__path__
     modules = sorted(module.name for module in pkgutil.walk_packages(folder, f"{package}."))

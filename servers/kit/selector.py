@@ -1,14 +1,15 @@
-"""Targets: which tools a fault, a check or a condition is about.
+"""Targets: which tools a fault, a check or a condition applies to.
 
-Written `venmo.send_money`, `venmo.*`, `*.list_*`, with `reads:` or `writes:` before it to narrow by
-effect, or as a list of these. In a list `not:` leaves out: `["reads:*.*", "not:clock.*"]`.
+A target is `venmo.send_money`, `venmo.*`, `*.list_*`, one of these after `reads:` or `writes:` to
+restrict it by effect, or a list of these. In a list, `not:` excludes tools: `["reads:*.*",
+"not:clock.*"]`.
 """
 
 from __future__ import annotations
 
 import functools
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import Any, NoReturn
 
 from pydantic import GetCoreSchemaHandler
 from pydantic_core import core_schema
@@ -21,11 +22,10 @@ _EFFECTS = {"reads": "read", "writes": "write"}
 
 
 class Selector:
-    """One or more patterns of tools. Each must name at least one tool of ours. Raises
-    `UnknownName`.
+    """One or more patterns of tools, each of which must match at least one tool of ours.
 
-    An `open` target may name tools of servers that are not ours (behind a proxy); then only
-    selection works.
+    Raises `UnknownName` if a pattern matches none. An `open` target may also name tools of servers
+    that are not ours (behind a proxy); it can only be asked what it selects.
     """
 
     def __init__(self, patterns: str | list[str], *, open: bool = False) -> None:
@@ -33,13 +33,15 @@ class Selector:
         self.open = open
         if not self.patterns or not all(isinstance(p, str) for p in self.patterns):
             raise InputError(
-                f"a target is `service.tool`, a pattern of it, or a list of them; got {patterns!r}"
+                "write a target as `service.tool`, a pattern such as `venmo.*`, or a list of "
+                f"these; got {patterns!r}"
             )
-        if not self._meant:
+        if not self._included:
             raise InputError(
-                f"target {self.patterns[0]!r}: leaves out of nothing; name what is meant beside it"
+                f"target {self.patterns[0]!r}: excludes tools but selects none; add a pattern "
+                "without `not:`"
             )
-        for pattern in (*self._meant, *self._left_out):
+        for pattern in (*self._included, *self._excluded):
             _check(pattern)
             if not open and not _expand(pattern):
                 _explain(pattern)
@@ -49,35 +51,36 @@ class Selector:
 
     @functools.cached_property
     def tools(self) -> frozenset[str]:
-        """Every `service.tool` of ours that is meant; none where the target is open."""
+        """Every selected `service.tool` of ours; empty for an open target."""
         if self.open:
             return frozenset()
-        meant = frozenset().union(*map(_expand, self._meant))
-        return meant.difference(*map(_expand, self._left_out))
+        included = frozenset().union(*map(_expand, self._included))
+        return included.difference(*map(_expand, self._excluded))
 
     @functools.cached_property
-    def _meant(self) -> list[str]:
+    def _included(self) -> list[str]:
         return [p for p in self.patterns if not p.startswith(_NOT)]
 
     @functools.cached_property
-    def _left_out(self) -> list[str]:
+    def _excluded(self) -> list[str]:
         return [p.removeprefix(_NOT) for p in self.patterns if p.startswith(_NOT)]
 
     @functools.cached_property
     def services(self) -> frozenset[str]:
-        """Every service that is meant."""
+        """Every service with a selected tool."""
         return frozenset(t.partition(".")[0] for t in self.tools)
 
     def selects(self, service: str, tool: str, effect: str | None = None) -> bool:
-        """Return whether a tool is meant; its `effect` need be given only for services that are not
-        ours.
+        """Return whether a tool is selected.
+
+        `effect` is needed only for services that are not ours.
         """
         name = f"{service}.{tool}"
         if effect is None:
             return name in self.tools
-        if any(_fits(pattern, name, effect) for pattern in self._left_out):
+        if any(_fits(pattern, name, effect) for pattern in self._excluded):
             return False
-        return any(_fits(pattern, name, effect) for pattern in self._meant)
+        return any(_fits(pattern, name, effect) for pattern in self._included)
 
     @classmethod
     def __get_pydantic_core_schema__(
@@ -96,7 +99,7 @@ class Selector:
 
 
 def arguments_of(selector: Selector) -> set[str]:
-    """Return the names of all arguments that the selected tools of ours take."""
+    """Return the names of all arguments of the selected tools of ours."""
     names: set[str] = set()
     for name in selector.tools:
         names |= tool(name)[1].model.model_fields.keys()
@@ -136,7 +139,8 @@ def _check(pattern: str) -> None:
         raise InputError(f"target {pattern!r}: write `service.tool`, e.g. `{rest}.*`")
 
 
-def _explain(pattern: str) -> None:
+def _explain(pattern: str) -> NoReturn:
+    """Raise the error for a pattern that matches no tool."""
     service, _, tool = pattern.rpartition(":")[2].partition(".")
     if "*" not in service and service not in services():
         raise UnknownName("service", service, services(), f"target {pattern!r}")

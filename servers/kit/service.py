@@ -1,8 +1,7 @@
-"""What a service is: a class with tables, its provider's error codes, and methods marked `@reads`
-or `@writes`.
+"""What a service is: a class with tables, its provider's error codes, and methods that are tools.
 
-An instance lives for one call. It sees the world of that call, the call's moment, and may spend
-ids; it knows no faults.
+Methods marked `@reads` or `@writes` are tools. An instance exists for one call. It has the world
+and the moment of that call and may spend ids; it knows nothing of faults.
 """
 
 from __future__ import annotations
@@ -18,19 +17,21 @@ from typing import Any, ClassVar, Literal, NoReturn
 
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
-from servers.kit.errors import ServiceError, UnknownName, did_you_mean
+from servers.kit.errors import ServiceError, UnknownName, did_you_mean, sentence
 from servers.kit.registry import subclasses
 from servers.kit.store import Table, World
 from servers.kit.values import iso
 
 ENVIRONMENT = "environment"
-"""Domain of services that stand for no provider."""
+"""The domain of services that do not simulate a provider."""
 
 
 @dataclass(frozen=True)
 class Setup:
-    """A call made before an example: `tool` of the same service (or `service.tool`), `args`, and
-    the name its reply is kept under.
+    """A call made before an example.
+
+    `tool` is a tool of the same service, or `service.tool`. The reply is saved under the name
+    `save`.
     """
 
     tool: str
@@ -40,7 +41,7 @@ class Setup:
 
 @dataclass(frozen=True)
 class Codes:
-    """The provider's codes for what any tool may answer, for faults and validation to use."""
+    """The provider's codes for errors that any tool may return, used by faults and validation."""
 
     invalid: str = "INVALID_ARGUMENT"
     unavailable: str = "SERVICE_UNAVAILABLE"
@@ -52,11 +53,10 @@ class Codes:
 
 @dataclass(frozen=True, eq=False)
 class ToolSpec:
-    """One tool: its function, effect and annotations, its cost in simulated seconds and its example
-    call.
+    """One tool: its function, effect and annotations, its cost in simulated seconds, its example.
 
-    `example` are arguments that succeed in the default world after `setup`; strings may hold
-    `${name.path}` of saved replies.
+    `example` holds arguments that succeed in the default world after `setup`; its strings may
+    contain `${name.path}`, filled in from saved replies.
     """
 
     name: str
@@ -70,12 +70,12 @@ class ToolSpec:
 
     @property
     def description(self) -> str:
-        """The method's docstring, for the agent."""
+        """The method's docstring, which agents read."""
         return inspect.cleandoc(self.run.__doc__ or "")
 
     @functools.cached_property
     def model(self) -> type[BaseModel]:
-        """Pydantic model of the arguments, made from the method's signature."""
+        """The Pydantic model of the arguments, made from the method's signature."""
         hints = inspect.get_annotations(self.run, eval_str=True)
         _, *parameters = inspect.signature(self.run).parameters.values()
         fields: dict[str, Any] = {}
@@ -86,7 +86,7 @@ class ToolSpec:
 
     @functools.cached_property
     def schema(self) -> dict[str, Any]:
-        """JSON schema of the arguments: an object without references, titles or null unions."""
+        """The JSON schema of the arguments: an object without references, titles or null unions."""
         return _plain(self.model.model_json_schema(mode="validation"))
 
     @functools.cached_property
@@ -96,7 +96,7 @@ class ToolSpec:
     def arguments(self, raw: dict[str, Any], codes: Codes) -> dict[str, Any]:
         """Return validated arguments.
 
-        A null for an optional one counts as left out. Raises `ServiceError`.
+        Null for an optional argument counts as leaving it out. Raises `ServiceError`.
         """
         if None in raw.values():
             nulls = {name for name, value in raw.items() if value is None}
@@ -112,7 +112,7 @@ class ToolSpec:
         if first["type"] == "extra_forbidden":
             known = self.model.model_fields
             near = did_you_mean(where, known) if known else "; the tool takes no arguments"
-            message = f"Unknown argument '{where}'{near}."
+            message = sentence(f"Unknown argument '{where}'{near}")
             hint = self._expected()
         elif first["type"] == "missing":
             message = f"Missing required argument '{where}'."
@@ -120,7 +120,7 @@ class ToolSpec:
         else:
             problem = first["msg"].removeprefix("Value error, ").removeprefix("Input ")
             message = f"Argument '{where}' {problem}."
-            hint = "Correct the argument and call again."
+            hint = "Correct the argument and call the tool again."
         return ServiceError(codes.invalid, message, hint, context={"field": where})
 
     def _expected(self) -> str:
@@ -135,7 +135,7 @@ _NULL = {"type": "null"}
 
 
 def _plain(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return a JSON schema with references put in place, without titles and null unions."""
+    """Return a JSON schema without references, titles and null unions."""
     definitions = schema.pop("$defs", {})
 
     def walk(node: Any) -> Any:
@@ -187,7 +187,7 @@ def writes(
 ) -> Callable[..., Any]:
     """Mark a method as a tool that changes rows.
 
-    `idempotent`: a repeat changes nothing more. `destructive`: it cannot be undone.
+    `idempotent` means that a repeat changes nothing more, `destructive` that it cannot be undone.
     """
     return _mark("write", example, setup, cost, idempotent=idempotent, destructive=destructive)
 
@@ -209,10 +209,10 @@ def _mark(
 
 @dataclass(slots=True)
 class Ids:
-    """Where a call gets its ids: the episode's counter, or the tape of the call that it repeats in
-    another world.
+    """Where a call gets its ids: the episode's counter, or the tape of the call that it repeats.
 
-    A branch that needs more ids than its tape holds looks ahead without spending.
+    A call that is repeated in another world may need more ids than its tape holds. It then looks
+    ahead without spending any.
     """
 
     spend: Callable[[str], str]
@@ -237,12 +237,12 @@ class Ids:
 
 
 class Service:
-    """A provider. Subclasses set the class attributes and add tools; `tick` is optional (see
-    `due`).
+    """A provider. Subclasses set the class attributes and add tools.
 
-    Attributes: `db` the world, `now` the moment in epoch seconds, `elapsed` simulated seconds that
-    the call lets pass after it. `domain` and `category` group services; `tables` are this
-    provider's own, `shared_tables` those of its category's rules; `codes` its error codes.
+    `domain` and `category` group services. `tables` are the provider's own, `shared_tables` those
+    of its category's rules. `codes` are its error codes. An instance has the world `db`, the moment
+    `now` in epoch seconds, and `elapsed`, the simulated seconds that pass after the call. `tick` is
+    optional (see `due`).
     """
 
     name: ClassVar[str]
@@ -265,7 +265,7 @@ class Service:
 
     @classmethod
     def known_tables(cls) -> dict[str, Table]:
-        """Return all tables that it works with: those that its category shares, then its own."""
+        """Return all tables that the service works with: its category's, then its own."""
         return cls.shared_tables | cls.tables
 
     def __init__(self, db: World, now: int, ids: Ids) -> None:
@@ -276,7 +276,7 @@ class Service:
 
     @property
     def time(self) -> str:
-        """The moment as ISO text, as rows hold it."""
+        """The moment as ISO text, the form in which rows hold it."""
         return iso(self.now)
 
     def new_id(self, prefix: str) -> str:
@@ -286,17 +286,17 @@ class Service:
     def fail(
         self, code: str, message: str, hint: str = "", *, retryable: bool = False, **context: Any
     ) -> NoReturn:
-        """Refuse, in the provider's words; everything that the call wrote is rolled back."""
+        """Refuse the call in the provider's words; everything that it wrote is rolled back."""
         raise ServiceError(code, message, hint, retryable=retryable, context=context)
 
     def due(self) -> bool:
-        """Whether rows say that something should have happened by now; keep it one cheap query."""
+        """Return whether rows say that something is due by now; keep this one cheap query."""
         return False
 
     def tick(self) -> None:
-        """Make happen what is due (a scheduled payment, a delivery).
+        """Perform what is due (a scheduled payment, a delivery).
 
-        The writes' cause is the clock.
+        The cause of the writes is the clock.
         """
 
 
@@ -305,7 +305,7 @@ SERVERS = Path(__file__).parent.parent
 
 @functools.cache
 def categories() -> tuple[str, ...]:
-    """Return the folders of services. Nothing is imported for it."""
+    """Return the folders of services, without importing anything."""
     folders = {path.name for path in SERVERS.iterdir() if path.is_dir()} - {"kit"}
     return tuple(sorted(name for name in folders if not name.startswith(("_", "."))))
 
@@ -320,7 +320,7 @@ def of_category(category: str) -> dict[str, type[Service]]:
 def services() -> dict[str, type[Service]]:
     """Return every service by name.
 
-    This imports them all: what is about a few of them asks `service` or `of_category`.
+    This imports all of them. Code that needs only a few asks `service` or `of_category` instead.
     """
     by_name: dict[str, type[Service]] = {}
     for category in categories():
@@ -329,16 +329,18 @@ def services() -> dict[str, type[Service]]:
 
 
 def providers() -> dict[str, type[Service]]:
-    """Return the simulated providers: every service but those of the episode's environment (its
-    clock, its sign-ins).
+    """Return the simulated providers.
+
+    These are all services except those of the episode's environment (its clock, its sign-ins).
     """
     return {name: cls for name, cls in services().items() if cls.domain != ENVIRONMENT}
 
 
 @functools.cache
 def _imported(name: str) -> type[Service] | None:
-    """Return the service whose file or folder bears its name, without importing those of other
-    categories.
+    """Return the service whose file or folder has its name, or None.
+
+    Services of other categories are not imported.
     """
     if not name.isidentifier():
         return None
@@ -349,7 +351,10 @@ def _imported(name: str) -> type[Service] | None:
 
 
 def service(name: str) -> type[Service]:
-    """Return a service by name. Raises `UnknownName`."""
+    """Return a service by name.
+
+    Raises `UnknownName`.
+    """
     cls = _imported(name)
     if cls is None:
         raise UnknownName("service", name, services())
@@ -357,8 +362,10 @@ def service(name: str) -> type[Service]:
 
 
 def chosen(names: Iterable[str]) -> list[str]:
-    """Return the services that names stand for: a service, or a category or domain for all of its
-    providers. Raises `UnknownName`.
+    """Return the services that names stand for.
+
+    A name is that of a service, or of a category or domain and stands for all of its providers.
+    Raises `UnknownName`.
     """
     selected: list[str] = []
     for name in names:
@@ -375,9 +382,9 @@ def chosen(names: Iterable[str]) -> list[str]:
 
 
 def narrowed(cls: type[Service], patterns: Iterable[str]) -> type[Service]:
-    """Return a service with those of its tools alone that a pattern (`list_*`) names.
+    """Return a service with only those of its tools that match a pattern (`list_*`).
 
-    Raises `UnknownName` for one that names none.
+    Raises `UnknownName` if a pattern matches none.
     """
     names: set[str] = set()
     for pattern in patterns:
@@ -391,7 +398,10 @@ def narrowed(cls: type[Service], patterns: Iterable[str]) -> type[Service]:
 
 
 def tool(name: str) -> tuple[type[Service], ToolSpec]:
-    """Return service and tool of a `service.tool` name. Raises `UnknownName`."""
+    """Return the service and the tool of a `service.tool` name.
+
+    Raises `UnknownName`.
+    """
     owner, _, short = name.partition(".")
     cls = service(owner)
     if short not in cls.tools:
@@ -400,7 +410,10 @@ def tool(name: str) -> tuple[type[Service], ToolSpec]:
 
 
 def known_tables(names: Iterable[str]) -> dict[str, Table]:
-    """Return the tables that some services work with. Raises `UnknownName`."""
+    """Return the tables that some services work with.
+
+    Raises `UnknownName`.
+    """
     tables: dict[str, Table] = {}
     for name in names:
         tables |= service(name).known_tables()
@@ -418,8 +431,9 @@ def categories_of(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def tables_of(categories: Iterable[str]) -> dict[str, Table]:
-    """Return the tables of all services of some categories; counterparts may share rules, so a
-    world holds them together.
+    """Return the tables of all services of some categories.
+
+    A world always holds a category's tables together, because counterparts may share rules.
     """
     tables: dict[str, Table] = {}
     for category in categories:

@@ -1,5 +1,4 @@
-"""A session runs calls: it ticks lifecycles, sends each call down its layers to the service, and
-records the attempt.
+"""A session runs calls: it ticks lifecycles, sends each call through its layers, and records it.
 
 It is the one place where clock, world, layers, evidence and trace meet. It knows no scenario and no
 fault kind.
@@ -17,21 +16,21 @@ import anyio
 from servers.kit import events
 from servers.kit.call import Call, Journal, Layer, Next, Reply, chain
 from servers.kit.control import Control, make_id
-from servers.kit.errors import ServiceError, did_you_mean
+from servers.kit.errors import ServiceError, did_you_mean, sentence
 from servers.kit.evidence import Obligations, Watch
 from servers.kit.service import Ids, Service, ToolSpec, narrowed, service
 from servers.kit.store import AGENT, CLOCK, Change, World
 from servers.kit.values import iso
 
 ALL = "all"
-"""In place of a service's name in a URL: all services of the episode on one server."""
+"""In a URL, in place of a service's name: all services of the episode on one server."""
 
 SEPARATOR = "__"
-"""Between service and tool where one server carries several services."""
+"""Separates service and tool in the tool names of a server with several services."""
 
 
 class FaultLike(Protocol):
-    """What a session asks of a fault; it is otherwise opaque here."""
+    """What a session needs of a fault, which it otherwise treats as opaque."""
 
     @property
     def name(self) -> str:
@@ -39,7 +38,7 @@ class FaultLike(Protocol):
         ...
 
     def handles(self, cls: type[Service], spec: ToolSpec) -> bool:
-        """Whether it stands in the chain of this tool."""
+        """Return whether the fault is in the chain of this tool."""
         ...
 
     def layer(self, session: Session) -> Layer:
@@ -47,7 +46,7 @@ class FaultLike(Protocol):
         ...
 
     def listen(self, session: Session) -> None:
-        """Let it hear of attempts, where it waits for any."""
+        """Subscribe to the session's attempts, if the fault waits for any."""
         ...
 
     def publish(
@@ -58,12 +57,13 @@ class FaultLike(Protocol):
 
 
 class Session:
-    """Calls of one episode over one world and control record.
+    """The calls of one episode over one world and one control record.
 
-    `services` are names; `tools` narrows some to the tools that patterns name; `faults` stand
-    outermost first; `watches` are obligations to come. `hidden` services answer as unknown, or,
-    when `locked`, as not available yet. `on_attempt` hears of each recorded attempt, `on_time` of
-    the moment before each call. `bugs` collects exceptions of ours.
+    `services` are names. `tools` restricts some services to the tools that match patterns. `faults`
+    are in order, outermost first. `watches` are future obligations. A `hidden` service answers as
+    if it did not exist or, with `locked`, that it is not available yet. `on_attempt` is called with
+    each recorded attempt, `on_time` with the moment before each call. `bugs` collects exceptions of
+    ours.
     """
 
     def __init__(
@@ -103,9 +103,9 @@ class Session:
         for fault in self.faults:
             fault.listen(self)
 
-    # -- what there is ---------------------------------------------------------------------------
+    # -- services and tools ----------------------------------------------------------------------
     def listed(self) -> list[str]:
-        """Services whose tools are listed now."""
+        """Return the services whose tools are listed now."""
         if self.locked:
             return list(self.classes)
         return [name for name in self.classes if name not in self.hidden]
@@ -116,7 +116,7 @@ class Session:
         self.notice("disclosed", service=name)
 
     def schema(self, service_name: str, tool: str) -> dict[str, Any]:
-        """Return the schema that a tool publishes now; a fault may have changed it."""
+        """Return the schema that a tool publishes now, which a fault may have changed."""
         cls = self.classes[service_name]
         spec = cls.tools[tool]
         schema = spec.schema
@@ -125,7 +125,7 @@ class Session:
                 schema = fault.publish(self, cls, spec, schema)
         return schema
 
-    # -- events that are no calls ----------------------------------------------------------------
+    # -- events other than calls -----------------------------------------------------------------
     def message(self, role: Any, text: str, about: str | None = None) -> events.Message:
         """Record a text between user and agent."""
         seq = self.control.next_seq()
@@ -134,7 +134,7 @@ class Session:
         return message
 
     def notice(self, what: str, **detail: Any) -> None:
-        """Record something that the episode did."""
+        """Record something that the episode did by itself."""
         seq = self.control.next_seq()
         self._record(events.Notice(seq, self.turn, iso(self.control.now), what, detail))
 
@@ -169,10 +169,10 @@ class Session:
         step: int | None = None,
         arrived: int | None = None,
     ) -> Reply:
-        """Run one call and return what the agent sees. Never raises for anything an agent can send.
+        """Run one call and return what the agent sees.
 
-        `step` is the agent's step where it is known; `arrived` the last event whose reply was out
-        when the call came in.
+        `step` is the agent's step, if known. `arrived` is the last event whose reply was out when
+        the call came in. Nothing that an agent can send makes this raise.
         """
         arrived = self.out if arrived is None else arrived
         service_name, tool, args = _encodable([service_name, tool, args])
@@ -238,7 +238,7 @@ class Session:
                 changed = any(e["cause"] == AGENT for e in attempt.effects)
                 await self.evidence.after(call, attempt, opening, changed, run, self.perform)
         except Exception as crash:
-            # A bug of ours: loud in the trace, never scored.
+            # A bug of ours must be loud in the trace and must never be scored.
             self.world.rollback()
             attempt.bug = f"{type(crash).__name__}: {crash}"
             self.bugs.append(f"{call.name}: {attempt.bug}\n{traceback.format_exc()}")
@@ -257,22 +257,23 @@ class Session:
     ) -> Reply | None:
         if cls is None or (service_name in self.hidden and not self.locked):
             near = did_you_mean(service_name, [n for n in self.classes if n not in self.hidden])
-            message = f"There is no service {service_name!r}{near}"
-            hint = "Tool names begin with their service, as listed." if not service_name else ""
+            message = sentence(f"There is no service {service_name!r}{near}")
+            hint = "Use the full name of the tool as listed, which begins with its service."
+            hint = hint if not service_name else ""
             wrong = ServiceError("UNKNOWN_SERVICE", message, hint)
         elif self.call_limit is not None and self._calls > self.call_limit:
-            message = f"No more than {self.call_limit} calls may be made."
+            message = f"The limit of {self.call_limit} calls has been reached."
             wrong = ServiceError("CALL_LIMIT_REACHED", message, "Answer the user now.")
         elif service_name in self.hidden:
             message = f"{cls.title} is not available yet."
-            hint = "Use what is available first."
+            hint = "Use the services that are available first."
             wrong = ServiceError("NOT_AVAILABLE_YET", message, hint, retryable=True)
         elif spec is None:
-            message = f"{cls.title} has no tool {tool!r}{did_you_mean(tool, cls.tools)}"
+            message = sentence(f"{cls.title} has no tool {tool!r}{did_you_mean(tool, cls.tools)}")
             wrong = ServiceError("UNKNOWN_TOOL", message, "List the tools again.")
         elif not isinstance(args, dict):
             message = "Arguments must be a JSON object."
-            hint = "Send one object with named arguments."
+            hint = "Send one JSON object that maps argument names to values."
             wrong = ServiceError(cls.codes.invalid, message, hint)
         else:
             return None
@@ -287,8 +288,9 @@ class Session:
         return self._chains[key]
 
     async def perform(self, call: Call) -> Reply:
-        """Run a call on its world, straight: validation, then the service's method, as one
-        transaction.
+        """Run a call on its world without layers, as one transaction.
+
+        The arguments are validated, then the service's method runs.
         """
         cls = self.classes[call.service]
         world = call.world
@@ -317,13 +319,13 @@ class Session:
         return reply
 
     async def peek(self, call: Call) -> Reply:
-        """Return what the service would answer honestly, with no effect and no ids spent."""
+        """Return the honest answer of the service, without effects and without spending ids."""
         world = call.world.scratch() if call.effect == "write" else call.world
         return await self.perform(call.shadowed(world, Journal()))
 
     def _peek(self, prefix: str, ahead: int) -> str:
-        # Never an id that the true world will spend: a retry is replayed in the other world, beside
-        # what was made there ahead of it.
+        # This must never be an id that the true world will spend later. A retry is replayed in the
+        # other world, next to rows that were made there with ids from here.
         number = self.control.count("other:" + prefix)
         return make_id(prefix, self.control.seed, "other", number, ahead)
 
@@ -354,8 +356,9 @@ def as_text(reply: Reply) -> str:
 
 
 def _encodable(value: Any) -> Any:
-    """Return a JSON value in which lone surrogates, which can be neither stored nor sent, are
-    question marks.
+    """Return a JSON value with a question mark in place of each lone surrogate.
+
+    A lone surrogate can be neither stored nor sent.
     """
     text = events.encode(value)
     try:

@@ -1,9 +1,9 @@
-"""The world: one SQLite database that holds every service's rows and a log of every change to them.
+"""The world: one SQLite database with the rows of every service and a log of every change to them.
 
-Every write is logged with the row before and after, so effects of a call, `as_of`, and an undone or
-redone change need no code in any service. The log is written here and not by triggers: SQLite
-parses a schema anew for each copy, and hundreds of triggers cost megabytes. Episodes that have
-written nothing share one read-only database; the first write takes a private copy.
+The log holds the row before and after each write. Hence no service needs code for the effects of a
+call, for `as_of`, or for undoing and redoing a change. `World` writes the log, not triggers: SQLite
+parses the schema again for each copy, and hundreds of triggers cost megabytes. Episodes that have
+not written anything share one read-only database; the first write makes a private copy.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from servers.kit.tables import Table, create_schema
 from servers.kit.values import iso, parse_time
 
 WORLD = "world"
-"""Cause of what was there before the episode."""
+"""Cause of a write that was made before the episode."""
 AGENT = "agent"
-"""Cause of what a call wrote."""
+"""Cause of a write that a call made."""
 CLOCK = "clock"
-"""Cause of what came due. Besides these there is `fault:<name>`."""
+"""Cause of a write that was due at a moment. The only other causes are `fault:<name>`."""
 
 
 class Change(TypedDict):
     """One entry of a world's log: a row added (`old` is None), changed, or deleted (`new` is None).
 
-    `at` is the simulated moment (ISO) and `cause` who made it: `world`, `agent`, `clock` or
-    `fault:<name>`. What was written before `World.slim` is told more briefly: an addition without
-    its row, a change by its changed columns alone.
+    `at` is the simulated moment (ISO). `cause` says who made the change: `world`, `agent`, `clock`
+    or `fault:<name>`. An entry from before `World.slim` holds less: an addition lacks its row, and
+    a change has only the changed columns.
     """
 
     seq: int
@@ -46,9 +46,10 @@ class Change(TypedDict):
 
 
 class World:
-    """A database of rows, shared until the first write, with the log of its changes.
+    """A database of rows with the log of its changes; it is shared until the first write.
 
-    `tables` maps names to their `Table`. Use `World.build`, `World.open` or `scratch` to get one.
+    `tables` maps names to their `Table`. Get a world from `World.empty`, `World.open`,
+    `World.part`, `World.file`, `share` or `scratch`.
     """
 
     def __init__(
@@ -63,27 +64,28 @@ class World:
         self._begun: int | None = None
         self.read_only = False
 
-    # -- making one ------------------------------------------------------------------------------
+    # -- making worlds ---------------------------------------------------------------------------
     @classmethod
     def empty(cls, tables: dict[str, Table], path: Path | None = None) -> World:
         """Return a private world without rows, in memory or in a new file."""
         connection = database.connect(path)
-        # Hundreds of small tables: with larger pages copies would be mostly empty.
+        # There are hundreds of small tables: with larger pages, copies would be mostly empty.
         connection.execute("PRAGMA page_size=1024")
         create_schema(connection, tables)
         return cls(connection, tables, shared=False)
 
     @classmethod
     def open(cls, image: bytes, tables: dict[str, Table]) -> World:
-        """Return a world to be shared read-only, from the bytes that `image` gave."""
+        """Return a shared, read-only world from the bytes that `image` returned."""
         connection = database.from_image(image)
         connection.execute("PRAGMA query_only=ON")
         return cls(connection, tables, shared=True)
 
     @classmethod
     def part(cls, image: bytes, tables: dict[str, Table]) -> World:
-        """Return a world to be shared read-only that holds only some tables of an image, and their
-        log; small worlds are quick to copy.
+        """Return a shared, read-only world with only some tables of an image, and their log.
+
+        A small world is quick to copy.
         """
         connection = database.from_image(image)
         known = {name for (name,) in connection.execute("SELECT name FROM _tables")}
@@ -100,7 +102,10 @@ class World:
 
     @classmethod
     def file(cls, path: Path, tables: dict[str, Table]) -> World:
-        """Return the world that a file holds. Raises `InputError` where the file is no world."""
+        """Return the world that a file holds.
+
+        Raises `InputError` if the file is not a world.
+        """
         connection = database.connect(path)
         try:
             connection.execute("SELECT at FROM _log LIMIT 1")
@@ -111,7 +116,7 @@ class World:
         return cls(connection, tables, shared=False)
 
     def share(self) -> World:
-        """Return another handle on the same shared database (for another episode)."""
+        """Return another handle on the same shared database, for another episode."""
         return self._handle(self._db, shared=True)
 
     def image(self) -> bytes:
@@ -119,10 +124,10 @@ class World:
         return self._db.serialize()
 
     def slim(self) -> None:
-        """Make the log of all that was written so far small, and with it every copy.
+        """Make the log of everything written so far small, and with it every copy.
 
-        `log` then tells an addition without its row, which `undo` fills in, and a change by its
-        changed columns alone.
+        `log` then returns an addition without its row, which `undo` fills in, and a change with
+        only its changed columns.
         """
         self._db.execute("UPDATE _log SET new=NULL WHERE old IS NULL")
         changes = self._db.execute(
@@ -138,9 +143,9 @@ class World:
         self._db.execute("VACUUM")
 
     def scratch(self) -> World:
-        """Return a copy, which may be changed and dropped.
+        """Return a copy that may be changed and dropped.
 
-        One of a shared world is copied only when it is written.
+        A shared world is copied only when the copy is first written to.
         """
         if self.shared:
             return self.share()
@@ -171,7 +176,7 @@ class World:
     def rows(
         self, table: str, where: str = "", *params: Any, order: str = "", limit: int | None = None
     ) -> list[dict[str, Any]]:
-        """Return rows as dicts, JSON and booleans decoded.
+        """Return rows as dicts, with JSON and booleans decoded.
 
         `where` and `order` are SQL of ours, never an agent's.
         """
@@ -201,10 +206,10 @@ class World:
     def search(
         self, table: str, words: str, *, prefix: bool = True, order: str = "rank"
     ) -> list[dict[str, Any]]:
-        """Return rows whose indexed text holds every word, best first. Quotes keep words together;
-        empty text finds nothing.
+        """Return the rows whose indexed text contains every word, best match first.
 
-        Punctuation separates words; no operator of the index can be injected.
+        Quotes keep words together; empty text matches nothing. Punctuation separates words, so that
+        no operator of the index can be injected.
         """
         terms = []
         for phrase, word in re.findall(r'"([^"]+)"|(\S+)', words):
@@ -224,7 +229,7 @@ class World:
 
     # -- writing ---------------------------------------------------------------------------------
     def stamp(self, now: int, cause: str) -> None:
-        """Say when and by whom the next writes are made; nothing is written yet."""
+        """Set the moment and the cause of the next writes; this itself writes nothing."""
         self._stamp = (now, None if cause == WORLD else cause)
 
     def insert(self, table: str, row: dict[str, Any]) -> dict[str, Any]:
@@ -239,7 +244,10 @@ class World:
         return full
 
     def update(self, table: str, key: Any, **changes: Any) -> None:
-        """Change columns of one row. A change to what stands already, or of no row, is none."""
+        """Change columns of one row.
+
+        An update that changes no value, or whose row does not exist, does nothing.
+        """
         spec = self.tables[table]
         spec.check(table, changes, partial=True)
         old = self._stored(table, key)
@@ -274,7 +282,7 @@ class World:
         params: list[Any],
     ) -> None:
         if self.read_only:
-            raise RuntimeError(f"a read-only tool writes: {sql}")
+            raise RuntimeError(f"a read-only tool tried to write: {sql}")
         if self.shared:
             self._db = database.copy(self._db)
             self.shared = False
@@ -288,13 +296,13 @@ class World:
         )
 
     def commit(self) -> None:
-        """Keep what was written since the last commit."""
+        """Keep everything written since the last commit."""
         if self._in_call:
             self._db.execute("COMMIT")
             self._in_call = False
 
     def rollback(self) -> None:
-        """Drop what was written since the last commit."""
+        """Drop everything written since the last commit."""
         if self._in_call:
             self._db.execute("ROLLBACK")
             self._in_call = False
@@ -316,7 +324,7 @@ class World:
         """Return the log's last sequence number."""
         if not self.shared:
             return self._newest()
-        # What is shared never changes.
+        # A shared world never changes, so the number can be kept.
         if self._begun is None:
             self._begun = self._newest()
         return self._begun
@@ -325,7 +333,7 @@ class World:
         return self._db.execute("SELECT coalesce(max(seq),0) FROM _log").fetchone()[0]
 
     def log(self, after: int = 0) -> list[Change]:
-        """Return the log's entries after a sequence number, rows decoded."""
+        """Return the log's entries after a sequence number, with rows decoded."""
         if self.shared and after >= self.last_change():
             return []
         entries = self._db.execute(
@@ -350,15 +358,15 @@ class World:
         return None if text is None else self._decode(table, [_PARSE(text)[0]])[0]
 
     def undo(self, where: Callable[[Change], bool], *, after: str | None = None) -> list[Change]:
-        """Take back logged changes for which `where` holds, newest first, and return them oldest
-        first.
+        """Undo the logged changes that meet `where`, newest first, and return them oldest first.
 
-        Only for a private copy. `after` (ISO) narrows to changes at or after a moment, for speed.
+        The world must be a private copy. For speed, `after` (ISO) limits this to changes at or
+        after a moment.
         """
         entries = self.log() if after is None else self.log_since(after)
         undone = [entry for entry in entries if where(entry)]
         for entry in reversed(undone):
-            # Slim: what was added is what stands, now that later changes are undone.
+            # The log is slim. Later changes are undone by now, so the row is as it was added.
             if entry["old"] is None and entry["new"] is None:
                 entry["new"] = self.get(entry["table"], entry["key"])
             self._apply(entry["table"], entry["key"], entry["old"])
@@ -366,14 +374,14 @@ class World:
         return undone
 
     def redo(self, entries: Iterable[Change]) -> None:
-        """Apply entries that `undo` returned, at their own moments and with their own causes."""
+        """Apply entries that `undo` returned, with their own moments and causes."""
         for entry in entries:
             self.stamp(parse_time(entry["at"]), entry["cause"])
             self._apply(entry["table"], entry["key"], entry["new"])
         self.commit()
 
     def log_since(self, moment: str) -> list[Change]:
-        """Return log entries at or after a moment (ISO)."""
+        """Return the log's entries at or after a moment (ISO)."""
         query = "SELECT min(seq) FROM _log WHERE at>=?"
         first = self._db.execute(query, (parse_time(moment),)).fetchone()[0]
         if first is None:
@@ -391,8 +399,7 @@ class World:
     def as_of(self, moment: int, tables: Iterable[str], *, keep_own: bool = False) -> World:
         """Return a private copy whose `tables` are as they were at a moment (epoch seconds).
 
-        `keep_own` leaves the agent's own later writes in place. Tables that hold an identity never
-        go back.
+        `keep_own` keeps the agent's own later writes. Tables that hold an identity never go back.
         """
         cut = iso(moment)
         back = {t for t in tables if not self.tables[t].identity}
@@ -406,7 +413,7 @@ class World:
         return world
 
     def digest(self) -> dict[str, dict[Any, str]]:
-        """Return `{table: {key: row as JSON}}` of the whole world, for comparisons in tests."""
+        """Return `{table: {key: row as JSON}}` of the whole world, to compare worlds in tests."""
         texts: dict[str, dict[Any, str]] = {}
         for name, table in self.tables.items():
             texts[name] = {r[table.key]: json.dumps(r, sort_keys=True) for r in self.rows(name)}
@@ -414,8 +421,9 @@ class World:
 
 
 _PARSE = json.JSONDecoder().raw_decode
-"""Reads what `_text` wrote, in a quarter to half the time of `loads`, which first looks for blanks
-at both ends of text that has none.
+"""Parses what `_text` wrote.
+
+It takes a quarter to half of the time of `loads`, which first looks for whitespace at both ends.
 """
 
 

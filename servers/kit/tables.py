@@ -1,4 +1,4 @@
-"""Tables: their columns in a compact form, how values are stored, and the schema that they make."""
+"""Tables: compact declarations of columns, how values are stored, and the resulting schema."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TYPES: dict[str, type] = {
     "dict": dict,
 }
 _STORED: dict[str, type] = {"str": str, "int": int, "float": float, "bool": int}
-"""As what a type is stored, where it is not text."""
+"""The stored type of each column type that is not stored as text."""
 
 _META = (
     "\nCREATE TABLE _tables(id INTEGER PRIMARY KEY, name TEXT NOT NULL);"
@@ -30,11 +30,12 @@ _META = (
 
 @dataclass(frozen=True)
 class Table:
-    """A table's columns, in compact form: `Table("id:str amount:int note:str? tags:list")`.
+    """A table's columns in compact form: `Table("id:str amount:int note:str? tags:list")`.
 
-    The first column is the primary key; `?` allows null; types are str, int, float, bool, list and
-    dict (JSON). `search` names text columns of a full-text index, `index` columns of ordinary
-    indexes. `identity` marks who is signed in, which a stale read does not take back.
+    The first column is the primary key. `?` allows null. Types are str, int, float, bool, list and
+    dict (JSON). `search` names the text columns of a full-text index, `index` the columns with an
+    ordinary index. `identity` marks the table that says who is signed in, which a stale read does
+    not take back.
     """
 
     spec: str
@@ -56,7 +57,7 @@ class Table:
 
     @functools.cached_property
     def key(self) -> str:
-        """Name of the primary key."""
+        """The name of the primary key."""
         return next(iter(self.columns))
 
     @functools.cached_property
@@ -66,7 +67,7 @@ class Table:
 
     @functools.cached_property
     def listed(self) -> str:
-        """The columns as SQL lists them."""
+        """The columns as an SQL list."""
         return ",".join(self.columns)
 
     def encoded(self, row: dict[str, Any]) -> dict[str, Any]:
@@ -78,8 +79,9 @@ class Table:
         return tuple(name for name, (_, nullable) in self.columns.items() if not nullable)
 
     def check(self, name: str, row: dict[str, Any], *, partial: bool = False) -> None:
-        """Raise `InputError` where a row does not fit, naming table, column and what would be
-        right.
+        """Raise `InputError` if a row does not fit.
+
+        The message names the table and the column and says what would fit.
         """
         for column, value in row.items():
             if column not in self.columns:
@@ -91,7 +93,7 @@ class Table:
                 if not nullable:
                     raise InputError(f"table {name}: column {column!r} must not be null")
             elif not isinstance(value, wanted) or (isinstance(value, bool) and kind != "bool"):
-                raise InputError(f"table {name}: column {column!r} wants {kind}, got {value!r}")
+                raise InputError(f"table {name}: column {column!r} takes {kind}, got {value!r}")
         if not partial:
             missing = [column for column in self._required if column not in row]
             if missing:

@@ -1,8 +1,8 @@
 """Values at the tool boundary: money, timestamps, dates and pages.
 
-Rows hold money as integer minor units (cents) and moments as UTC ISO-8601 text with a `Z`, which
-sorts. Tools speak decimal dollars (as the providers do) and convert exactly, refusing a third
-decimal.
+Rows hold money as integer cents, and moments as UTC ISO-8601 text with a `Z`, which sorts
+correctly. Tools use decimal dollars, as the providers do; the conversion is exact and refuses a
+third decimal.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _ISO = re.compile(r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:
 
 
 def cents(amount: float | str) -> int:
-    """Return exact cents of a dollar amount.
+    """Return the exact cents of a dollar amount.
 
-    Raises `ValueError` on a third decimal or on no number.
+    Raises `ValueError` for a third decimal or for anything that is not a finite number.
     """
     value = Decimal(str(amount))
     if not value.is_finite() or value != value.quantize(Decimal("0.01")):
@@ -46,7 +46,7 @@ def round_cents(value: Decimal | float) -> int:
 
 
 def parse_time(text: str) -> int:
-    """Return epoch seconds (UTC) of an ISO-8601 moment; one without a zone is UTC.
+    """Return the epoch seconds (UTC) of an ISO-8601 moment; without a zone it is taken as UTC.
 
     Raises `ValueError`.
     """
@@ -65,9 +65,12 @@ def iso(epoch: int) -> str:
 
 
 def _sane(text: str) -> str:
-    """Return a date or moment that sums with days and zones do not take out of Python's range."""
+    """Return a date or moment unless its year is extreme.
+
+    Adding days or a time zone to an extreme date would overflow.
+    """
     if not "1900" <= text[:4] < "2200":
-        raise ValueError("must lie between the years 1900 and 2199")
+        raise ValueError("must be between the years 1900 and 2199")
     return text
 
 
@@ -94,7 +97,7 @@ else:
 Timestamp = Annotated[
     str,
     Field(
-        description="ISO-8601 date and time, e.g. 2026-03-14T09:00:00Z; UTC when no zone is given."
+        description="ISO-8601 date and time, e.g. 2026-03-14T09:00:00Z; UTC if no zone is given."
     ),
     AfterValidator(_timestamp),
 ]
@@ -103,9 +106,9 @@ Timestamp = Annotated[
 Date = Annotated[str, Field(description="Date as YYYY-MM-DD."), AfterValidator(_date)]
 """A calendar date."""
 
-Limit = Annotated[int, Field(ge=1, le=100, description="How many items a page holds (1 to 100).")]
+Limit = Annotated[int, Field(ge=1, le=100, description="Number of items per page (1 to 100).")]
 Cursor = Annotated[
-    str, Field(description="next_cursor of the previous page; leave out for the first page.")
+    str, Field(description="next_cursor of the previous page; omit it for the first page.")
 ]
 
 
@@ -116,12 +119,12 @@ def page(
     cursor: str | None,
     show: Callable[[Any], Any] | None = None,
 ) -> dict[str, Any]:
-    """Return `{name: items of this page, "next_cursor": str | None}`; `show` makes the JSON of an
-    item, of this page's items only.
+    """Return `{name: items of this page, "next_cursor": str | None}`.
 
-    The cursor is opaque and holds the last item of its page, so that rows added before it shift
-    nothing and a later page looks the same. One that names no item of the list raises
-    `ServiceError` INVALID_CURSOR.
+    `show` makes the JSON of an item; it is called for the items of this page only. The cursor is
+    opaque and identifies the last item of its page. Rows added before that item therefore shift
+    nothing, and a later page stays the same. Raises `ServiceError` INVALID_CURSOR if the cursor
+    identifies no item of the list.
     """
     start = 0
     if cursor is not None:
@@ -130,8 +133,7 @@ def page(
             raise ServiceError(
                 "INVALID_CURSOR",
                 "The cursor is not valid for this list.",
-                "Pass next_cursor of the previous page unchanged, "
-                "or leave it out for the first page.",
+                "Pass next_cursor of the previous page unchanged, or omit it for the first page.",
             )
     shown = items[start : start + limit]
     more = start + limit < len(items)

@@ -1,14 +1,13 @@
-"""What can befall an HTTP response on its way: the request was handled and recorded, and its client
-gets something else, or nothing.
+"""What can happen to an HTTP response on its way to the client.
 
-A layer asks for it with `Reply.wire`, a JSON object of one key:
+The request has been handled and recorded, but its client gets something else, or nothing. A layer
+asks for this with `Reply.wire`, a JSON object with one key:
 
 - `{"drop": true}`: the connection is closed without a response.
-- `{"hang": seconds}`: nothing comes; when the client has not given up after so long, in real time,
-  the connection is closed.
-- `{"answer": {"status": 502, "headers": {…}, "body": "…"}}`: this goes out in place of the
-  response.
-- `{"cut": bytes}`: the response's body ends after so many bytes, as if it were whole.
+- `{"hang": seconds}`: nothing is sent. If the client has not given up after this many seconds of
+  real time, the connection is closed.
+- `{"answer": {"status": 502, "headers": {…}, "body": "…"}}`: this is sent instead of the response.
+- `{"cut": bytes}`: the response's body ends after this many bytes, as if it were complete.
 """
 
 from __future__ import annotations
@@ -20,13 +19,16 @@ import anyio
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 FATE = "haywire.wire"
-"""Key of a request's scope; whoever answers the request puts there what shall befall the response.
+"""Key of a request's scope that holds what should happen to the response.
+
+Whoever answers the request fills it in.
 """
 
 
-def befall(scope: Scope, wire: dict[str, Any] | None) -> None:
-    """Say what befalls the response of a request; a host that does not act on it sends the response
-    as it is.
+def alter_response(scope: Scope, wire: dict[str, Any] | None) -> None:
+    """Set what happens to the response of a request.
+
+    A host that does not support this sends the response unchanged.
     """
     if wire and FATE in scope:
         scope[FATE].update(wire)
@@ -41,9 +43,9 @@ async def serve(
     drop: Callable[[], None],
     closing: anyio.Event,
 ) -> None:
-    """Serve one request and let befall its response what was said meanwhile.
+    """Serve one request, and do to its response what `alter_response` asked for in the meantime.
 
-    `drop` closes the request's connection at once; `closing` tells that the host is closing, which
+    `drop` closes the request's connection at once. `closing` is set when the host closes, which
     ends a hang.
     """
     fate: dict[str, Any] = {}

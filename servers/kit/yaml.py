@@ -1,5 +1,6 @@
-"""YAML as people mean it: `on`, `off`, `yes` and `no` are words (a fault's key is `on`), and a date
-is its text, as in JSON.
+"""YAML as people mean it: `on`, `off`, `yes` and `no` are words, and dates are text, as in JSON.
+
+`on`, for example, is a key of a fault.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ def _without_words(forms: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
 
 
 class Loader(yaml.CSafeLoader):
-    """The C loader with YAML 1.2's booleans and without timestamps.
+    """The C loader with the booleans of YAML 1.2 and without timestamps.
 
-    A key that stands twice in one mapping is an error.
+    A key that occurs twice in one mapping is an error.
     """
 
     yaml_implicit_resolvers = {
@@ -35,15 +36,14 @@ class Loader(yaml.CSafeLoader):
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
         """Return a mapping.
 
-        Raises `ConstructorError` where a key is repeated: the loader of YAML keeps the last one and
-        says nothing.
+        Raises `ConstructorError` if a key is repeated: PyYAML itself silently keeps the last value.
         """
         seen = set()
         for key, _ in node.value:
             if not isinstance(key, yaml.ScalarNode) or key.tag == _MERGE:
                 continue
             if key.value in seen:
-                problem = f"the key {key.value!r} stands twice in one mapping"
+                problem = f"the key {key.value!r} occurs twice in one mapping"
                 raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
             seen.add(key.value)
         return super().construct_mapping(node, deep)
@@ -55,12 +55,15 @@ Loader.add_implicit_resolver(
 
 
 def read(path: Path) -> Any:
-    """Return what a file holds. Raises `InputError` with one line where it cannot be read."""
+    """Return the data of a file.
+
+    Raises `InputError` with one line if the file cannot be read.
+    """
     try:
         return yaml.load(path.read_text(encoding="utf-8"), Loader=Loader)
     except OSError as wrong:
         raise InputError(f"{path}: {wrong.strerror}") from None
     except UnicodeDecodeError:
-        raise InputError(f"{path}: not text in UTF-8") from None
+        raise InputError(f"{path}: not UTF-8 text") from None
     except (yaml.YAMLError, ValueError) as wrong:
-        raise InputError(f"{path}: not YAML: {' '.join(str(wrong).split())}") from None
+        raise InputError(f"{path}: not valid YAML: {' '.join(str(wrong).split())}") from None

@@ -25,8 +25,9 @@ def local_moment(day: date, clock: time, where: ZoneInfo) -> int:
 
 
 def months_later(day: date, months: int) -> date:
-    """Return the same day of a later (or, with a negative number, earlier) month, or that month's
-    last day.
+    """Return the same day some months later, or that month's last day if it is shorter.
+
+    A negative number of months goes back.
     """
     year, month = divmod(day.year * 12 + day.month - 1 + months, 12)
     return date(year, month + 1, min(day.day, monthrange(year, month + 1)[1]))

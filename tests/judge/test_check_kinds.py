@@ -21,10 +21,10 @@ def called_where(where: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("item", "message"),
     [
-        ("called", "a check is one key"),
-        ({"called": {}, "rows": {}}, "a check is one key"),
+        ("called", "a check as one key"),
+        ({"called": {}, "rows": {}}, "a check as one key"),
         ({"caled": {"name": "x"}}, "unknown check kind 'caled'; did you mean 'called'"),
-        ({"called": ["x"]}, "called: wants a mapping"),
+        ({"called": ["x"]}, "called: expected a mapping"),
         ({"called": None}, "checks: called: missing 'name'"),
         ({"called": {"call": "venmo.send_money"}}, "checks: called: missing 'name'"),
         ({"called": {"name": "x"}}, "called 'x': missing 'call'"),

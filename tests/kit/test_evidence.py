@@ -1,4 +1,4 @@
-"""Evidence is what could have looked different: the hard cases, on real payments."""
+"""Evidence: replies that could have been different. The hard cases, with real payments."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def session(
 
 
 def play(s: Session, *calls: tuple[str, dict[str, Any]]) -> list[Attempt]:
-    """Make calls in order; `$id` in an argument stands for the last transaction told."""
+    """Make calls in order; `$id` in an argument becomes the last transaction's id in a reply."""
 
     async def run() -> None:
         last_id = ""
@@ -160,7 +160,7 @@ def test_a_write_that_the_service_refuses_opens_nothing() -> None:
     assert refused.is_error and refused.opened == []
 
 
-def test_a_denied_write_opens_an_obligation_for_it_could_have_gone_through() -> None:
+def test_a_denied_write_opens_an_obligation_because_it_could_have_gone_through() -> None:
     s = session({"timeout": {"on": "venmo.send_money"}})
     denied, read = play(s, PAID, ("venmo.list_transactions", {"limit": 3}))
     assert denied.is_error and denied.opened == ["pay#1"] and read.evidence == ["pay#1"]

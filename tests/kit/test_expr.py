@@ -196,10 +196,10 @@ def test_an_edit_that_finds_no_place_touches_nothing() -> None:
 @pytest.mark.parametrize(
     ("operations", "message"),
     [
-        ({"set": {"a": 1}}, "wants a list"),
+        ({"set": {"a": 1}}, "expected a list"),
         ([{"set": {"a": 1}, "drop": ["b"]}], "one key"),
         ([{"sclae": {"a": 1}}], "did you mean 'scale'"),
-        ([{"scale": ["a"]}], "wants a mapping of paths"),
+        ([{"scale": ["a"]}], "takes a mapping of paths"),
         ([{"retype": {"a": "strng"}}], "did you mean 'string'"),
         ([{"set": {"a..b": 1}}], "cannot read"),
     ],

@@ -1,6 +1,4 @@
-"""The HTTP host, as real clients of both protocol eras meet it: uvicorn on loopback, nothing in
-between.
-"""
+"""The HTTP host as real clients of both protocol eras see it: uvicorn on loopback, no mocks."""
 
 from __future__ import annotations
 
@@ -33,7 +31,7 @@ ERAS = ["legacy", "auto"]
 
 
 def bare(*names: str, **options: Any) -> Session:
-    """A session on a world without rows, for what the host does by itself."""
+    """Return a session on a world without rows, to test what the host itself does."""
     return Session(names, World.empty(all_tables()), Control(START), **options)
 
 
@@ -69,14 +67,14 @@ def attempts(session: Session) -> list[Attempt]:
 
 
 def http(**headers: str) -> httpx2.AsyncClient:
-    """A client without a certificate store, which takes longer to load than these tests to run."""
+    """Return a client without a certificate store, which would take longer to load than a test."""
     return httpx2.AsyncClient(
         verify=False, timeout=20, headers=headers, limits=httpx2.Limits(max_connections=None)
     )
 
 
 def listing(era: str) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return the body and headers of a first request of an era, as plain HTTP."""
+    """Return the body and the headers of an era's first request, as plain HTTP."""
     version = "2026-07-28" if era == "auto" else "2025-11-25"
     body: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}}
     headers = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
@@ -117,7 +115,7 @@ async def test_a_malformed_call_is_answered_in_band_and_recorded(era: str) -> No
 
 
 def small_world() -> World:
-    """The default world with nothing but who is signed in, so that 200 copies of it are cheap."""
+    """Return the default world with only its identities, so that 200 copies of it are cheap."""
     world = World.empty(all_tables())
     for name, table in world.tables.items():
         if table.identity:
@@ -199,7 +197,7 @@ async def test_a_wrong_or_missing_token_is_refused(era: str) -> None:
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_what_is_not_there_is_404_with_a_suggestion(era: str) -> None:
+async def test_an_unknown_path_is_404_with_a_suggestion(era: str) -> None:
     body, headers = listing(era)
     async with serving(one=bare("clock")) as base, http() as plain:
         for path, text in (
@@ -242,7 +240,7 @@ async def test_the_step_header_numbers_the_agents_steps() -> None:
 
 
 def disclosing(held: str = "clock") -> Session:
-    """A session whose first refused call discloses the held-back service."""
+    """Return a session that discloses its held-back service after the first call."""
     session = bare("venmo", held, hidden=[held])
     session.hold = 0.2
 
@@ -256,7 +254,7 @@ def disclosing(held: str = "clock") -> Session:
 
 @pytest.mark.parametrize("path", ["all", "clock"])
 async def test_a_2025_client_hears_of_a_disclosure_before_the_result(path: str) -> None:
-    """Also where the call goes to one service and the list that changes belongs to another."""
+    """This holds even if the call goes to one service and the changing list belongs to another."""
     async with contextlib.AsyncExitStack() as stack:
         base = await stack.enter_async_context(serving(one=disclosing()))
         plain = await stack.enter_async_context(http())
@@ -281,15 +279,15 @@ async def test_a_2025_client_hears_of_a_disclosure_before_the_result(path: str) 
         unknown = "venmo__nothing" if path == "all" else "nothing"
         await caller.list_tools()
         assert (await caller.call_tool(unknown, {})).is_error
-        # The result is here, and so is the new list.
+        # By the time the result is here, the client has the new list.
         disclosed = "clock__get_time" if path == "all" else "get_time"
         assert heard == ["notifications/tools/list_changed"]
         assert disclosed in lists[0]
         assert (await ask(client, disclosed))["now"]
 
 
-async def test_the_list_of_a_2026_connection_does_not_change_by_a_call() -> None:
-    """There the held-back service is a server of its own, empty until it is disclosed."""
+async def test_a_call_does_not_change_the_list_of_a_2026_connection() -> None:
+    """Here the held-back service is a server of its own, which is empty until it is disclosed."""
     async with (
         serving(one=disclosing()) as base,
         http() as plain,
@@ -317,7 +315,7 @@ async def test_a_port_in_use_is_one_clear_line() -> None:
 async def test_open_streams_do_not_hold_up_the_end() -> None:
     session = bare("clock")
     async with contextlib.AsyncExitStack() as clients:
-        # The web server would cut them off after 3 s.
+        # The web server itself would cut the streams off after 3 s.
         with anyio.fail_after(2.5):
             async with serving(one=session) as base:
                 plain = await clients.enter_async_context(http())

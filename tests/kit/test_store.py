@@ -1,5 +1,6 @@
-"""Store and control record: the log, going back in time, sharing, and chance that depends on its
-key alone.
+"""Store and control record: the log, going back in time, sharing, and chance.
+
+Chance depends only on its key.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ T0 = parse_time("2026-03-14T16:00:00Z")
 
 
 def filled() -> World:
-    """Three items, at T0, T0+10 and T0+20; the first is changed at T0+30."""
+    """Return a world with three items, added at T0, T0+10 and T0+20; the first changes at T0+30."""
     world = World.empty(TABLES)
     world.stamp(T0, WORLD)
     world.insert("account", {"id": "me", "name": "Maya"})
@@ -159,7 +160,7 @@ def test_as_of_reaches_back_in_the_named_tables_only() -> None:
     assert [r["id"] for r in past.rows("item", order="id")] == ["i0", "i1"]
     assert row(past, "item", "i0")["n"] == 0
     assert world.as_of(T0 + 10, []).digest() == world.digest()
-    # Who is signed in stays.
+    # A table that says who is signed in does not go back.
     past = world.as_of(T0 + 10, ["account", "item"])
     assert row(past, "account", "me")["name"] == "Someone"
 
@@ -193,18 +194,16 @@ def test_a_shared_world_that_is_only_read_is_not_copied() -> None:
     assert base.rows("item")
 
 
-def test_a_write_by_a_reader_is_loud() -> None:
+def test_a_write_by_a_reader_raises() -> None:
     world = World.open(filled().image(), TABLES).share()
     world.read_only = True
-    with pytest.raises(RuntimeError, match="read-only tool writes"):
+    with pytest.raises(RuntimeError, match="read-only tool tried to write"):
         world.insert("item", {"id": "x", "n": 1})
     assert world.shared
 
 
 class Notes(Service):
-    """A provider with a reader that lies about its effect, a writer that refuses half way and one
-    that breaks.
-    """
+    """A provider whose reader writes, and with writers that refuse halfway or crash."""
 
     name = "notes"
     title = "Notes"
@@ -283,8 +282,8 @@ def test_calls_at_once_follow_one_another_in_the_order_of_arrival() -> None:
     ("given_row", "text"),
     [
         ({"id": "x"}, "missing n"),
-        ({"id": "x", "n": "1"}, "'n' wants int"),
-        ({"id": "x", "n": True}, "'n' wants int"),
+        ({"id": "x", "n": "1"}, "'n' takes int"),
+        ({"id": "x", "n": True}, "'n' takes int"),
         ({"id": "x", "n": None}, "must not be null"),
         ({"id": "x", "n": 1, "not": 2}, "unknown column 'not'; did you mean 'note'"),
     ],
@@ -386,7 +385,7 @@ def test_two_processes_on_one_file_follow_one_another(tmp_path: Path) -> None:
     control = Control(0, path=path)
     lines = [line.split() for line in control.trace()]
     moments = [int(at) for _, at, _ in lines]
-    assert moments == list(range(T0 + 1, T0 + 81)), "one call's clock and number are its own"
+    assert moments == list(range(T0 + 1, T0 + 81)), "two calls must not share a moment or a number"
     assert [spent for _, _, spent in lines] == [make_id("x", 3, n) for n in range(1, 81)]
     assert {who for who, _, _ in lines} == {"one", "two"} and control.seed == 3
 

@@ -1,4 +1,4 @@
-"""Values at the tool boundary: money to the cent, and pages that hold everything once."""
+"""Values at the tool boundary: money to the cent, and pages that hold every item exactly once."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def test_money_survives_the_tool_boundary(minor: int) -> None:
 
 
 @pytest.mark.parametrize("amount", [0.001, 19.999, float("nan"), float("inf"), 1e-9])
-def test_a_third_decimal_or_no_number_is_no_amount(amount: float) -> None:
+def test_a_third_decimal_or_a_non_number_is_refused(amount: float) -> None:
     with pytest.raises(ValueError, match="two decimals"):
         cents(amount)
 

@@ -44,7 +44,7 @@ from tests.commands import ROOT
             "payments.yaml",
             "username: maya-lindqvist",
             "username: 7",
-            "table venmo_profile: column 'username' wants str, got 7",
+            "table venmo_profile: column 'username' takes str, got 7",
         ),
         (
             "person.yaml",

@@ -1,5 +1,6 @@
-"""One small language for faults, checks, scripts and disclosure: paths, expressions, predicates and
-operations. No general code.
+"""One small language for faults, checks, scripts and disclosure.
+
+It has paths, expressions, predicates and operations, and cannot run general code.
 """
 
 from servers.kit.expr.evaluate import ExpressionError, fields, names, render

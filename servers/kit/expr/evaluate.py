@@ -1,9 +1,9 @@
-"""Expressions: `${amount * 2}` inside strings. A whole `${…}` keeps its type; within text it is
-inserted.
+"""Expressions: `${amount * 2}` inside strings.
 
-Names come from the scope; a missing field of a known name is None, an unknown name an error.
-Arithmetic, comparison, `and`/`or`/`not`, `a if b else c`, indexing, list comprehension-free
-functions (`FUNCTIONS`), and nothing else.
+A string that is one whole `${…}` becomes the value itself, with its type; inside other text the
+value is inserted. Names come from the scope. A missing field of a known name is None; an unknown
+name is an error. The language has arithmetic, comparison, `and`/`or`/`not`, `a if b else c`,
+indexing and the functions in `FUNCTIONS`, and nothing else: no comprehensions, for example.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ _NODES = (
 
 _CONSTANTS = {"true": True, "false": False, "null": None}
 _FAILURES = (TypeError, ValueError, ZeroDivisionError, AttributeError, IndexError, KeyError)
-"""What computing an expression over data that does not fit may raise."""
+"""Exceptions that an expression may raise when the data does not fit it."""
 
 
 class ExpressionError(InputError):
-    """An expression that cannot be read or computed."""
+    """An expression that cannot be parsed or computed."""
 
 
 def _where(items: Any, **wanted: Any) -> list[Any]:
@@ -62,7 +62,7 @@ def _where(items: Any, **wanted: Any) -> list[Any]:
 
 
 def _meets(item: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
-    # A field that is a word of Python is written with an underscore after it; see `_quoted`.
+    # A condition on a field named like a Python keyword has an underscore added; see `_quoted`.
     return all(_same(item.get(name.removesuffix("_")), value) for name, value in wanted.items())
 
 
@@ -123,14 +123,15 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 }
 """Functions that expressions may call.
 
-`where(items, name="Ana")` filters, `first(items, …)` takes the first match or None.
+`where(items, name="Ana")` filters; `first(items, …)` takes the first match or None.
 """
 
 
 _WORDS = "|".join(keyword.kwlist)
 _KEYWORD = re.compile(rf"\.({_WORDS})\b|\b({_WORDS})(?=\s*=[^=])")
-"""A field that Python keeps for itself, such as `mail.from`, or a condition on one, such as
-`first(mails, from="…")`.
+"""A field whose name is a Python keyword, such as `mail.from`, or a condition on such a field.
+
+An example of a condition is `first(mails, from="…")`.
 """
 
 
@@ -152,11 +153,11 @@ def _parse(source: str) -> ast.expr:
 
 
 def _problem(node: ast.AST) -> str | None:
-    """Return why a node is not part of the language, or None."""
+    """Return why a node is not part of the language, or None if it is."""
     if not isinstance(node, _NODES):
         return f"{type(node).__name__} is not part of the language"
     if isinstance(node, ast.Attribute) and node.attr.startswith("_"):
-        return "names do not start with an underscore"
+        return "names must not start with an underscore"
     if isinstance(node, ast.Call):
         called = ast.unparse(node.func)
         if not isinstance(node.func, ast.Name) or called not in FUNCTIONS:
@@ -167,7 +168,7 @@ def _problem(node: ast.AST) -> str | None:
 def names(value: Any) -> set[str]:
     """Return the names that the expressions in a value refer to.
 
-    Raises `ExpressionError` for what cannot be read.
+    Raises `ExpressionError` if an expression cannot be parsed.
     """
     if isinstance(value, str):
         used: set[str] = set()
@@ -185,8 +186,9 @@ def names(value: Any) -> set[str]:
 
 
 def fields(value: Any) -> set[tuple[str, str]]:
-    """Return `(name, field)` for every first field that the expressions in a value ask of a name,
-    e.g. `("args", "amount")`.
+    """Return `(name, field)` for every field that the expressions in a value take from a name.
+
+    For example, `${args.amount}` yields `("args", "amount")`.
     """
     if isinstance(value, str):
         asked: set[tuple[str, str]] = set()
@@ -203,8 +205,9 @@ def fields(value: Any) -> set[tuple[str, str]]:
 
 
 def render(value: Any, scope: Mapping[str, Any]) -> Any:
-    """Return `value` with every `${…}` in its strings computed over the scope; other values are
-    copied. Raises `ExpressionError`.
+    """Return `value` with every `${…}` in its strings computed over the scope.
+
+    Other values are copied. Raises `ExpressionError`.
     """
     if isinstance(value, str):
         if "${" not in value:
@@ -227,7 +230,10 @@ def _text(value: Any) -> str:
 
 
 def evaluate(source: str, scope: Mapping[str, Any]) -> Any:
-    """Return the value of one expression (without `${}`). Raises `ExpressionError`."""
+    """Return the value of one expression (without `${}`).
+
+    Raises `ExpressionError`.
+    """
     try:
         return _value(_parse(source), scope)
     except ExpressionError:

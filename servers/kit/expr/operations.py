@@ -1,8 +1,8 @@
-"""Operations: a list of one-key items that edit JSON in place, e.g. `- scale: {amount: 2}`, `-
-drop: [hint]`, `- truncate: {items: 3}`.
+"""Operations: a list of one-key items that edit JSON in place.
 
-Values may hold `${…}` over the scope, to which `value` (what stands there now), `item` (what holds
-it) and `whole` (the data) are added.
+Examples are `- scale: {amount: 2}`, `- drop: [hint]` and `- truncate: {items: 3}`. Values may hold
+`${…}` over the scope, which also has `value` (the present value of the place), `item` (the object
+or list that holds it) and `whole` (all of the data).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Scope = Mapping[str, Any]
 
 
 def _existing(data: Any, path: str) -> list[tuple[Any, Any]]:
-    """Return the places of a path that exist: in a dict the last key of a path may be new."""
+    """Return the places of a path that exist; in a dict, the last key of a path may be missing."""
     return [(c, k) for c, k in paths.places(data, path) if _exists(c, k)]
 
 
@@ -290,13 +290,14 @@ OPERATIONS: dict[str, tuple[Callable[[Any, Any, Scope], int], str]] = {
     "project": (_project, _BY_PATH),
     "fill": (_fill, _BY_PATH),
 }
-"""Operations by name: the function `(data, spec, scope) -> places changed` and the shape of its
-spec.
+"""Operations by name, each with the required shape of its spec.
+
+An operation is a function `(data, spec, scope) -> number of places changed`.
 """
 
 
 def apply(operations: Sequence[Mapping[str, Any]], data: Any, scope: Scope | None = None) -> int:
-    """Edit `data` in place and return how many places were touched (0: nothing there to edit)."""
+    """Edit `data` in place and return the number of places touched (0 if no place exists)."""
     touched = 0
     for item in operations:
         for name, spec in item.items():
@@ -305,7 +306,7 @@ def apply(operations: Sequence[Mapping[str, Any]], data: Any, scope: Scope | Non
 
 
 def heads(operations: Sequence[Mapping[str, Any]]) -> set[str]:
-    """Return the first names of the paths that operations edit: in a stored row, its columns."""
+    """Return the first names of the paths that operations edit; in a stored row, its columns."""
     firsts: set[str | int] = set()
     for item in operations:
         for name, spec in item.items():
@@ -315,11 +316,12 @@ def heads(operations: Sequence[Mapping[str, Any]]) -> set[str]:
 
 
 def check_operations(operations: Any, where: str = "operations") -> set[str]:
-    """Check names, shapes, paths and expressions without data; return the scope names that are
-    used. Raises `InputError`.
+    """Check names, shapes, paths and expressions without data, and return the scope names in use.
+
+    Raises `InputError`.
     """
     if not isinstance(operations, list):
-        raise InputError(f"{where}: wants a list of operations, got {operations!r}")
+        raise InputError(f"{where}: expected a list of operations, got {operations!r}")
     used: set[str] = set()
     for item in operations:
         used |= _check_operation(item, where)
@@ -329,7 +331,7 @@ def check_operations(operations: Any, where: str = "operations") -> set[str]:
 def _check_operation(item: Any, where: str) -> set[str]:
     if not isinstance(item, Mapping) or len(item) != 1:
         raise InputError(
-            f"{where}: each operation is one key, e.g. `set: {{amount: 5}}`; got {item!r}"
+            f"{where}: write an operation as one key, e.g. `set: {{amount: 5}}`; got {item!r}"
         )
     ((name, spec),) = item.items()
     if name not in OPERATIONS:
@@ -337,7 +339,7 @@ def _check_operation(item: Any, where: str) -> set[str]:
     shape = OPERATIONS[name][1]
     wants_mapping = shape == _BY_PATH
     if wants_mapping != isinstance(spec, Mapping):
-        raise InputError(f"{where}: {name} wants {shape}, got {spec!r}")
+        raise InputError(f"{where}: {name} takes {shape}, got {spec!r}")
     for path in spec if wants_mapping else _paths(spec):
         paths.parse(path)
     if name in ("filter", "remove", "duplicate"):

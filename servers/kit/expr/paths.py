@@ -1,5 +1,6 @@
-"""Paths into JSON: `a.b[0].c`, `items[-1]`, `items[*].amount`, `items[sku=A1].price`; `` (empty) is
-the whole.
+"""Paths into JSON: `a.b[0].c`, `items[-1]`, `items[*].amount`, `items[sku=A1].price`.
+
+The empty path stands for the whole.
 """
 
 from __future__ import annotations
@@ -16,12 +17,15 @@ _MISSING = object()
 
 
 class PathError(InputError):
-    """A path that cannot be read, or that leads nowhere where a place is needed."""
+    """A path that cannot be parsed, or that leads nowhere although a place is needed."""
 
 
 @functools.cache
 def parse(path: str) -> tuple[str | int, ...]:
-    """Return the path's parts: names, indexes, `*`, or `field=value`. Raises `PathError`."""
+    """Return the path's parts: names, indexes, `*`, or `field=value`.
+
+    Raises `PathError`.
+    """
     parts: list[str | int] = []
     rest = path
     while rest:
@@ -46,12 +50,13 @@ def parse(path: str) -> tuple[str | int, ...]:
 
 
 def places(data: Any, path: str) -> Iterator[tuple[Any, str | int]]:
-    """Yield `(container, key)` for every place that the path names; the last key may not exist yet
-    in a dict.
+    """Yield `(container, key)` for every place that the path names.
+
+    The last key need not exist yet in a dict.
     """
     parts = parse(path)
     if not parts:
-        raise PathError("an empty path names the whole, not a place in it")
+        raise PathError("an empty path stands for the whole, but a place in it is needed")
     for container in _walk(data, parts[:-1]):
         yield from _keys(container, parts[-1])
 
@@ -64,7 +69,7 @@ def values(data: Any, path: str) -> list[Any]:
 
 
 def get(data: Any, path: str, default: Any = None) -> Any:
-    """Return the value at the path (a list of them where it holds `[*]`), or `default`."""
+    """Return the value at the path (a list of values if the path contains `[*]`), or `default`."""
     matches = values(data, path)
     if "[*" in parse(path):
         return matches

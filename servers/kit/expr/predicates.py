@@ -1,8 +1,8 @@
 """Predicates: a mapping of paths to conditions, all of which must hold.
 
-A condition is a value (equal), or a mapping of operators: `{gte: 5, lt: 9}`, `{contains: rent}`,
-`{any: {sku: A1}}`. `any_of`, `all_of` and `none_of` in place of a path hold lists of predicates.
-`${…}` in wanted values is computed over the scope.
+A condition is a value (which must be equal), or a mapping of operators: `{gte: 5, lt: 9}`,
+`{contains: rent}`, `{any: {sku: A1}}`. In place of a path, `any_of`, `all_of` and `none_of` take
+lists of predicates. `${…}` in wanted values is computed over the scope.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def _ordered(test: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
 
 
 def same_text(text: Any) -> str:
-    """Return text with case, punctuation and spacing folded, for comparing what people write."""
+    """Return text with case, punctuation and spacing folded, to compare what people write."""
     return " ".join(re.findall(r"\w+", str(text).casefold()))
 
 
@@ -62,13 +62,13 @@ OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
 }
 """Operators by name: `(value, wanted) -> bool`.
 
-Besides them `exists`, `not`, `any`, `all` and `none` (over list items).
+In addition there are `exists`, `not`, and `any`, `all` and `none` (over the items of a list).
 """
 
 _NESTED = {"exists", "not", "any", "all", "none"}
 _KNOWN = _NESTED | OPERATORS.keys()
 _NEGATIVE = {"ne", "not_in", "not_contains", "not", "none"}
-"""Operators that hold where there is no value."""
+"""Operators that hold if there is no value."""
 _GROUPS = {"any_of", "all_of", "none_of"}
 
 
@@ -80,7 +80,7 @@ def matches(
     Raises `InputError` for an unknown operator.
     """
     for path, wanted in predicate.items():
-        # The common case, without a walk.
+        # The common case needs no walk along the path.
         quick = _quick(wanted) if isinstance(data, dict) and path in data else None
         if quick is not None:
             if not quick(data[path]):
@@ -97,7 +97,7 @@ def matches(
 
 
 def _quick(wanted: Any) -> Callable[[Any], bool] | None:
-    """Return the test of a plain value or of one operator over a plain value."""
+    """Return a test for a plain value, or for one operator on a plain value."""
     if isinstance(wanted, dict) and len(wanted) == 1:
         ((name, operand),) = wanted.items()
         test = OPERATORS.get(name)
@@ -144,9 +144,9 @@ def _operator(name: str, value: Any, operand: Any, scope: Mapping[str, Any]) -> 
 
 
 def is_operators(wanted: Mapping[str, Any]) -> bool:
-    """Return whether a mapping is one of operators (else it is a nested predicate).
+    """Return whether a mapping consists of operators; otherwise it is a nested predicate.
 
-    Mixing raises `InputError`.
+    Raises `InputError` if it mixes the two.
     """
     strays = [key for key in wanted if key not in _KNOWN]
     if strays and len(strays) < len(wanted):
@@ -156,12 +156,12 @@ def is_operators(wanted: Mapping[str, Any]) -> bool:
 
 
 def check_predicate(predicate: Mapping[str, Any], where: str = "condition") -> set[str]:
-    """Check paths, operators and expressions without data; return the scope names that are used.
+    """Check paths, operators and expressions without data, and return the scope names in use.
 
     Raises `InputError`.
     """
     if not isinstance(predicate, Mapping):
-        raise InputError(f"{where}: wants a mapping of paths to conditions, got {predicate!r}")
+        raise InputError(f"{where}: expected a mapping of paths to conditions, got {predicate!r}")
     used: set[str] = set()
     for path, wanted in predicate.items():
         if path in _GROUPS:
@@ -185,6 +185,6 @@ def _check(wanted: Any, where: str) -> set[str]:
             try:
                 re.compile(operand)
             except (re.error, TypeError) as wrong:
-                # A `TypeError` comes of a pattern that YAML read as a number.
+                # YAML may have read the pattern as a number, which raises `TypeError`.
                 raise InputError(f"{where}: pattern {operand!r}: {wrong}") from None
     return used
