@@ -12,6 +12,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from servers.kit.types import Json
+
 if TYPE_CHECKING:
     from servers.kit.events import Firing
     from servers.kit.service import ToolSpec
@@ -31,11 +33,11 @@ class Reply:
 
     data: Any
     is_error: bool = False
-    wire: dict[str, Any] | None = None
+    wire: Json | None = None
     raw: Any = None
 
     @property
-    def error(self) -> dict[str, Any] | None:
+    def error(self) -> Json | None:
         """The error's fields, or None."""
         return self.data["error"] if self.is_error else None
 
@@ -69,7 +71,7 @@ class Call:
 
     service: str
     tool: str
-    args: dict[str, Any]
+    args: Json
     spec: ToolSpec
     world: World
     now: int
@@ -121,7 +123,7 @@ class Call:
             shadow=True,
         )
 
-    def altered(self, args: dict[str, Any]) -> Call:
+    def altered(self, args: Json) -> Call:
         """Return this call with other arguments."""
         return replace(self, args=args)
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from typing import Any
 
 from pydantic import BaseModel, ValidationError
+
+from servers.kit.types import Json
 
 
 class ServiceError(Exception):
@@ -29,7 +30,7 @@ class ServiceError(Exception):
         retryable: bool = False,
         retry_after: int | None = None,
         status: int | None = None,
-        context: dict[str, Any] | None = None,
+        context: Json | None = None,
     ) -> None:
         super().__init__(message)
         self.code = code
@@ -40,9 +41,9 @@ class ServiceError(Exception):
         self.status = status
         self.context = context or {}
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> Json:
         """Return what an agent sees: `{"error": {code, message, hint, retryable, …}}`."""
-        body: dict[str, Any] = {
+        body: Json = {
             "code": self.code,
             "message": self.message,
             "hint": self.hint,

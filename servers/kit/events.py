@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from servers.kit.errors import InputError
 from servers.kit.store import Change
+from servers.kit.types import Json
 
 
 @dataclass(slots=True)
@@ -24,7 +25,7 @@ class Firing:
     fault: str
     kind: str
     number: int
-    detail: dict[str, Any] = field(default_factory=dict)
+    detail: Json = field(default_factory=dict)
     failed: str | None = None
 
 
@@ -49,7 +50,7 @@ class Attempt:
     service: str
     tool: str
     effect: str
-    args: dict[str, Any]
+    args: Json
     seen: Any
     is_error: bool
     truth: Any = None
@@ -96,7 +97,7 @@ class Notice:
     turn: int
     at: str
     what: str
-    detail: dict[str, Any] = field(default_factory=dict)
+    detail: Json = field(default_factory=dict)
     event: Literal["notice"] = "notice"
 
 
@@ -114,13 +115,13 @@ class End:
     turn: int
     at: str
     status: str
-    faults: dict[str, dict[str, Any]] = field(default_factory=dict)
+    faults: dict[str, Json] = field(default_factory=dict)
     changes: list[Change] | None = None
     reason: str | None = None
 
-    def as_notice(self) -> dict[str, Any]:
+    def as_notice(self) -> Json:
         """Return the event as JSON data."""
-        detail: dict[str, Any] = {
+        detail: Json = {
             "status": self.status,
             "faults": self.faults,
             "changes": self.changes,
@@ -131,7 +132,7 @@ class End:
         return {name: getattr(notice, name) for name in notice.__slots__}
 
     @classmethod
-    def from_notice(cls, notice: dict[str, Any]) -> End:
+    def from_notice(cls, notice: Json) -> End:
         """Return the event from which `as_notice` made this data."""
         detail = notice["detail"]
         return cls(

@@ -12,11 +12,12 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from servers.kit.call import Call, Reply
 from servers.kit.events import Attempt, Firing
 from servers.kit.store import World
+from servers.kit.types import Json
 
 Perform = Callable[[Call], Awaitable[Reply]]
 
@@ -34,7 +35,7 @@ class Watch:
     name: str
     opens: Callable[[Call], bool]
     fault: str | None = None
-    exposed_by: Callable[[str, str, dict[str, Any]], bool] | None = None
+    exposed_by: Callable[[str, str, Json], bool] | None = None
 
 
 class Opening(NamedTuple):

@@ -29,6 +29,7 @@ from servers.kit.call import Reply
 from servers.kit.errors import ServiceError
 from servers.kit.service import Service, ToolSpec
 from servers.kit.session import SEPARATOR, Session, as_text
+from servers.kit.types import Json
 from servers.kit.wire import alter_response
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class ForeignTool(ToolSpec):
         return self.listed.description or ""
 
     @functools.cached_property
-    def schema(self) -> dict[str, Any]:
+    def schema(self) -> Json:
         """That server's schema of the arguments."""
         return {"properties": {}, **self.listed.input_schema}
 
@@ -66,7 +67,7 @@ def _tool(cls: type[Service], spec: ToolSpec, prefixed: bool) -> types.Tool:
     return _make(cls, spec, prefixed, spec.schema)
 
 
-def _make(cls: type[Service], spec: ToolSpec, prefixed: bool, schema: dict[str, Any]) -> types.Tool:
+def _make(cls: type[Service], spec: ToolSpec, prefixed: bool, schema: Json) -> types.Tool:
     name = f"{cls.name}{SEPARATOR}{spec.name}" if prefixed else spec.name
     if isinstance(spec, ForeignTool):
         changes = {"name": name, "input_schema": schema, "output_schema": None}
@@ -313,7 +314,7 @@ def _is_wrapped(data: Any) -> bool:
     return not isinstance(data["result"], dict | list)
 
 
-def _error(text: str) -> dict[str, Any]:
+def _error(text: str) -> Json:
     return ServiceError("TOOL_ERROR", text).as_json()
 
 
@@ -359,7 +360,7 @@ def reply_of(result: Any) -> tuple[Any, bool]:
     return json.loads(result.content[0].text), bool(result.is_error)
 
 
-async def call_directly(client: Any, name: str, args: dict[str, Any]) -> tuple[Any, bool]:
+async def call_directly(client: Any, name: str, args: Json) -> tuple[Any, bool]:
     """Call a tool through a client and return the reply's data and whether it is an error.
 
     This sends only the protocol's own request. The client would also send a hidden `tools/list` to

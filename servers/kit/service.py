@@ -20,6 +20,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 from servers.kit.errors import ServiceError, UnknownName, did_you_mean, sentence
 from servers.kit.registry import subclasses
 from servers.kit.store import Table, World
+from servers.kit.types import Json
 from servers.kit.values import iso
 
 ENVIRONMENT = "environment"
@@ -35,7 +36,7 @@ class Setup:
     """
 
     tool: str
-    args: dict[str, Any]
+    args: Json
     save: str = ""
 
 
@@ -62,7 +63,7 @@ class ToolSpec:
     name: str
     run: Callable[..., Any]
     effect: Literal["read", "write"]
-    example: dict[str, Any]
+    example: Json
     setup: tuple[Setup, ...] = ()
     idempotent: bool = False
     destructive: bool = False
@@ -85,7 +86,7 @@ class ToolSpec:
         return create_model(self.name, __config__=ConfigDict(extra="forbid", strict=True), **fields)
 
     @functools.cached_property
-    def schema(self) -> dict[str, Any]:
+    def schema(self) -> Json:
         """The JSON schema of the arguments: an object without references, titles or null unions."""
         return _plain(self.model.model_json_schema(mode="validation"))
 
@@ -93,7 +94,7 @@ class ToolSpec:
     def _optional(self) -> frozenset[str]:
         return frozenset(n for n, f in self.model.model_fields.items() if not f.is_required())
 
-    def arguments(self, raw: dict[str, Any], codes: Codes) -> dict[str, Any]:
+    def arguments(self, raw: Json, codes: Codes) -> Json:
         """Return validated arguments.
 
         Null for an optional argument counts as leaving it out. Raises `ServiceError`.
@@ -134,7 +135,7 @@ class ToolSpec:
 _NULL = {"type": "null"}
 
 
-def _plain(schema: dict[str, Any]) -> dict[str, Any]:
+def _plain(schema: Json) -> Json:
     """Return a JSON schema without references, titles and null unions."""
     definitions = schema.pop("$defs", {})
 
@@ -171,7 +172,7 @@ def _is_noise(key: str, value: Any) -> bool:
 
 
 def reads(
-    *, example: dict[str, Any] | None = None, setup: tuple[Setup, ...] = (), cost: int = 1
+    *, example: Json | None = None, setup: tuple[Setup, ...] = (), cost: int = 1
 ) -> Callable[..., Any]:
     """Mark a method as a tool that changes nothing."""
     return _mark("read", example, setup, cost, idempotent=True, destructive=False)
@@ -179,7 +180,7 @@ def reads(
 
 def writes(
     *,
-    example: dict[str, Any] | None = None,
+    example: Json | None = None,
     setup: tuple[Setup, ...] = (),
     cost: int = 1,
     idempotent: bool = False,
@@ -194,7 +195,7 @@ def writes(
 
 def _mark(
     effect: Literal["read", "write"],
-    example: dict[str, Any] | None,
+    example: Json | None,
     setup: tuple[Setup, ...],
     cost: int,
     **flags: bool,

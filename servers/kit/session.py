@@ -20,6 +20,7 @@ from servers.kit.errors import ServiceError, did_you_mean, sentence
 from servers.kit.evidence import Obligations, Watch
 from servers.kit.service import Ids, Service, ToolSpec, narrowed, service
 from servers.kit.store import AGENT, CLOCK, Change, World
+from servers.kit.types import Json
 from servers.kit.values import iso
 
 ALL = "all"
@@ -49,9 +50,7 @@ class FaultLike(Protocol):
         """Subscribe to the session's attempts, if the fault waits for any."""
         ...
 
-    def publish(
-        self, session: Session, cls: type[Service], spec: ToolSpec, schema: dict[str, Any]
-    ) -> dict[str, Any]:
+    def publish(self, session: Session, cls: type[Service], spec: ToolSpec, schema: Json) -> Json:
         """Return the schema to publish for a tool."""
         ...
 
@@ -115,7 +114,7 @@ class Session:
         self.hidden.discard(name)
         self.notice("disclosed", service=name)
 
-    def schema(self, service_name: str, tool: str) -> dict[str, Any]:
+    def schema(self, service_name: str, tool: str) -> Json:
         """Return the schema that a tool publishes now, which a fault may have changed."""
         cls = self.classes[service_name]
         spec = cls.tools[tool]
@@ -143,7 +142,7 @@ class Session:
         status: str,
         *,
         changes: list[Change],
-        faults: dict[str, dict[str, Any]] | None = None,
+        faults: dict[str, Json] | None = None,
         reason: str | None = None,
     ) -> None:
         """Record the end of the episode; see `events.End`."""

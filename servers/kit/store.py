@@ -18,6 +18,7 @@ from typing import Any, TypedDict
 from servers.kit import database
 from servers.kit.errors import InputError
 from servers.kit.tables import Table, create_schema
+from servers.kit.types import Row
 from servers.kit.values import iso, parse_time
 
 WORLD = "world"
@@ -41,8 +42,8 @@ class Change(TypedDict):
     cause: str
     table: str
     key: Any
-    old: dict[str, Any] | None
-    new: dict[str, Any] | None
+    old: Row | None
+    new: Row | None
 
 
 class World:
@@ -164,7 +165,7 @@ class World:
             self._db.close()
 
     # -- reading ---------------------------------------------------------------------------------
-    def get(self, table: str, key: Any) -> dict[str, Any] | None:
+    def get(self, table: str, key: Any) -> Row | None:
         """Return the row with this primary key, or None."""
         spec = self.tables[table]
         values = self._db.execute(f"SELECT * FROM {table} WHERE {spec.key}=?", (key,)).fetchone()
@@ -175,7 +176,7 @@ class World:
 
     def rows(
         self, table: str, where: str = "", *params: Any, order: str = "", limit: int | None = None
-    ) -> list[dict[str, Any]]:
+    ) -> list[Row]:
         """Return rows as dicts, with JSON and booleans decoded.
 
         `where` and `order` are SQL of ours, never an agent's.
@@ -191,7 +192,7 @@ class World:
         cursor = self._db.execute(sql, params)
         return self._decode(table, [dict(zip(names, values, strict=True)) for values in cursor])
 
-    def _decode(self, table: str, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    def _decode(self, table: str, rows: list[Row]) -> list[Row]:
         for column, kind in self.tables[table].decoded:
             for row in rows:
                 value = row.get(column)
@@ -205,7 +206,7 @@ class World:
 
     def search(
         self, table: str, words: str, *, prefix: bool = True, order: str = "rank"
-    ) -> list[dict[str, Any]]:
+    ) -> list[Row]:
         """Return the rows whose indexed text contains every word, best match first.
 
         Quotes keep words together; empty text matches nothing. Punctuation separates words, so that
@@ -232,7 +233,7 @@ class World:
         """Set the moment and the cause of the next writes; this itself writes nothing."""
         self._stamp = (now, None if cause == WORLD else cause)
 
-    def insert(self, table: str, row: dict[str, Any]) -> dict[str, Any]:
+    def insert(self, table: str, row: Row) -> Row:
         """Insert a row that fits its table and return it."""
         spec = self.tables[table]
         spec.check(table, row)
@@ -265,7 +266,7 @@ class World:
             sql = f"DELETE FROM {table} WHERE {self.tables[table].key}=?"
             self._write(table, key, old, None, sql, [key])
 
-    def _stored(self, table: str, key: Any) -> dict[str, Any] | None:
+    def _stored(self, table: str, key: Any) -> Row | None:
         """Return a row as it is stored: booleans as numbers, lists as text."""
         spec = self.tables[table]
         query = f"SELECT {spec.listed} FROM {table} WHERE {spec.key}=?"
@@ -276,8 +277,8 @@ class World:
         self,
         table: str,
         key: Any,
-        old: dict[str, Any] | None,
-        new: dict[str, Any] | None,
+        old: Row | None,
+        new: Row | None,
         sql: str,
         params: list[Any],
     ) -> None:
@@ -354,7 +355,7 @@ class World:
             for seq, at, cause, table, key, old, new in entries
         ]
 
-    def _row(self, table: str, text: str | None) -> dict[str, Any] | None:
+    def _row(self, table: str, text: str | None) -> Row | None:
         return None if text is None else self._decode(table, [_PARSE(text)[0]])[0]
 
     def undo(self, where: Callable[[Change], bool], *, after: str | None = None) -> list[Change]:
@@ -388,7 +389,7 @@ class World:
             return []
         return [entry for entry in self.log(first - 1) if entry["at"] >= moment]
 
-    def _apply(self, table: str, key: Any, row: dict[str, Any] | None) -> None:
+    def _apply(self, table: str, key: Any, row: Row | None) -> None:
         if row is None:
             self.delete(table, key)
         elif self.get(table, key) is None:
@@ -427,5 +428,5 @@ It takes a quarter to half of the time of `loads`, which first looks for whitesp
 """
 
 
-def _text(row: dict[str, Any] | None) -> str | None:
+def _text(row: Row | None) -> str | None:
     return None if row is None else json.dumps(row, ensure_ascii=False)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from servers.kit.errors import InputError, did_you_mean
+from servers.kit.types import Row
 
 _TYPES: dict[str, type] = {
     "str": str,
@@ -70,7 +71,7 @@ class Table:
         """The columns as an SQL list."""
         return ",".join(self.columns)
 
-    def encoded(self, row: dict[str, Any]) -> dict[str, Any]:
+    def encoded(self, row: Row) -> Row:
         """Return values of columns as SQLite stores them."""
         return {c: _encode(self.columns[c][0], v) for c, v in row.items()}
 
@@ -78,7 +79,7 @@ class Table:
     def _required(self) -> tuple[str, ...]:
         return tuple(name for name, (_, nullable) in self.columns.items() if not nullable)
 
-    def check(self, name: str, row: dict[str, Any], *, partial: bool = False) -> None:
+    def check(self, name: str, row: Row, *, partial: bool = False) -> None:
         """Raise `InputError` if a row does not fit.
 
         The message names the table and the column and says what would fit.

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import AfterValidator, Field
 
 from servers.kit.errors import ServiceError
+from servers.kit.types import Json
 
 _ISO = re.compile(r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})?$")
 
@@ -118,7 +119,7 @@ def page(
     limit: int,
     cursor: str | None,
     show: Callable[[Any], Any] | None = None,
-) -> dict[str, Any]:
+) -> Json:
     """Return `{name: items of this page, "next_cursor": str | None}`.
 
     `show` makes the JSON of an item; it is called for the items of this page only. The cursor is

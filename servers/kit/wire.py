@@ -18,6 +18,8 @@ from typing import Any
 import anyio
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from servers.kit.types import Json
+
 FATE = "haywire.wire"
 """Key of a request's scope that holds what should happen to the response.
 
@@ -25,7 +27,7 @@ Whoever answers the request fills it in.
 """
 
 
-def alter_response(scope: Scope, wire: dict[str, Any] | None) -> None:
+def alter_response(scope: Scope, wire: Json | None) -> None:
     """Set what happens to the response of a request.
 
     A host that does not support this sends the response unchanged.
@@ -48,7 +50,7 @@ async def serve(
     `drop` closes the request's connection at once. `closing` is set when the host closes, which
     ends a hang.
     """
-    fate: dict[str, Any] = {}
+    fate: Json = {}
     held: list[Message] = []
     done = False
 
