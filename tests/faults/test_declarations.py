@@ -54,7 +54,10 @@ PART = {"on": "venmo.create_group_payment", "items": "participants"}
             {"partial_batch": PART | {"items": "participant", "keep": 1}},
             "did you mean 'participants'",
         ),
-        ({"partial_batch": PART | {"items": "description", "keep": 1}}, "'description' is no list"),
+        (
+            {"partial_batch": PART | {"items": "description", "keep": 1}},
+            "'description' is not a list",
+        ),
         ({"partial_batch": PART | {"keep": 1, "as": "loud"}}, "as: "),
         ({"revert_after_write": VENMO | {"seconds": 5, "calls_later": 1}}, "at most one of"),
         (
@@ -62,7 +65,7 @@ PART = {"on": "venmo.create_group_payment", "items": "participants"}
             "did you mean 'venmo_transactions'",
         ),
         ({"credential_expired": {"on": ["venmo.*", "zelle.*"]}}, "declare one for each provider"),
-        ({"credential_expired": {"on": "sign_in.sign_in"}}, "names none"),
+        ({"credential_expired": {"on": "sign_in.sign_in"}}, "selects none"),
         ({"quota": VENMO | {"period": "week"}}, "period"),
         ({"api_sunset": VENMO | {"instead": "venmo.send_mony"}}, "did you mean 'venmo.send_money'"),
         ({"api_sunset": VENMO | {"instead": "venmo.send_money"}}, "would be gone as well"),
@@ -70,7 +73,7 @@ PART = {"on": "venmo.create_group_payment", "items": "participants"}
         ({"maintenance_window": VENMO}, "needs `from` and `to`"),
         (
             {"maintenance_window": VENMO | {"from": "25:00", "to": "26:00"}},
-            "a time of day is written 22:30",
+            "a time of day is written like 22:30",
         ),
         (
             {"replica_disagreement": {"on": "venmo.get_balance", "lags": [0, 0]}},
@@ -81,21 +84,24 @@ PART = {"on": "venmo.create_group_payment", "items": "participants"}
             {"error_ladder": VENMO | {"steps": [{"met": {"note": {"contain": "x", "lt": 2}}}]}},
             "unknown operator 'contain'",
         ),
-        ({"error_ladder": VENMO | {"steps": [{"met_by": {"seconds": 5}}]}}, "met_by: names a call"),
+        (
+            {"error_ladder": VENMO | {"steps": [{"met_by": {"seconds": 5}}]}},
+            "met_by: must name a call",
+        ),
         (
             {"wrong_value": VENMO | {"reply": [{"set": {"amount": "${record.amount}"}}]}},
             "unknown name 'record'",
         ),
         (
             {"wrong_value": VENMO | {"row": ROW | {"restore": True, "when": "copy"}}},
-            "`when` is after",
+            "`when` must be after",
         ),
         (
             {
                 "wrong_value": VENMO
                 | {"row": ROW | {"edit": [{"zero": ["amount"]}], "when": "copy"}}
             },
-            "for reads",
+            "only for reads",
         ),
         ({"schema_drift": VENMO}, "needs `rename`"),
     ],

@@ -178,10 +178,10 @@ def row_edit(where: dict[str, Any], edit: list[dict[str, Any]]) -> dict[str, Any
         ({"outage": {"on": "venmo.*", "frist": 1}}, "unknown key 'frist'; did you mean 'first'?"),
         (
             {"outage": {"on": "venmo.*", "first": 1, "every": 2}},
-            "one schedule; got first and every",
+            "at most one schedule; got first and every",
         ),
-        ({"outage": {"on": "venmo.*", "until": {}}}, "an event needs one of"),
-        ({"outage": {"on": "venmo.*", "tell": "explicit"}}, "tell: outage knows none"),
+        ({"outage": {"on": "venmo.*", "until": {}}}, "an event needs at least one of"),
+        ({"outage": {"on": "venmo.*", "tell": "explicit"}}, "tell: outage has none"),
         (
             {"outage": {"on": "venmo.send_money", "where": {"ammount": 5}}},
             "unknown argument 'ammount'; did you mean 'amount'?",
@@ -194,7 +194,7 @@ def row_edit(where: dict[str, Any], edit: list[dict[str, Any]]) -> dict[str, Any
             {"outage": {"on": "venmo.send_money", "capture": {"x": "${arg.amount}"}}},
             "unknown name 'arg'; did you mean 'args'?",
         ),
-        ({"outage": {"on": "venmo.*", "rearm": True}}, "rearm: needs `after` and `until`"),
+        ({"outage": {"on": "venmo.*", "rearm": True}}, "rearm: needs both `after` and `until`"),
         ({"dropped_write": {"on": "venmo.get_balance"}}, "dropped_write acts on writes"),
         (
             {"dropped_write": {"on": ["venmo.send_money", "venmo.get_balance"]}},
@@ -252,7 +252,10 @@ def test_faults_that_cannot_stand_together_are_refused() -> None:
     refused(outage("venmo.*", after={"fired": "nobody"}), match="unknown fault 'nobody'")
 
     dropped = {"dropped_write": {"on": "venmo.send_money"}}
-    never = r"fault dropped_write can never act: outage denies every call of venmo\.send_money"
+    never = (
+        r"fault dropped_write can never act: outage, which is further out,"
+        r" denies every call of venmo\.send_money"
+    )
     refused(outage("venmo.*"), dropped, match=never)
     check_together([parse(outage("venmo.*", first=1)), parse(dropped)])
 

@@ -191,7 +191,7 @@ async def test_what_can_never_act_behind_a_lost_call_is_refused() -> None:
         check_together([hang, latency])
 
     beside("after")
-    with pytest.raises(InputError, match="latency can never act: hang denies every call"):
+    with pytest.raises(InputError, match="latency can never act: hang, which is further out"):
         beside("before")
 
 

@@ -37,7 +37,7 @@ def test_called_counts_matching_calls_and_says_where() -> None:
     finding = find({"called": {"name": "c", "call": TO_PRIYA, "at_most": 1}}, record)
     assert finding.value is False
     assert finding.events == [1, 3]
-    assert "called twice (events 1, 3); exactly 1 was right" in finding.why
+    assert "called twice (events 1, 3); expected exactly 1" in finding.why
     assert find({"called": {"name": "c", "call": "venmo.send_money", "at_least": 3}}, record).value
     reading = {"name": "c", "call": "venmo.get_balance"}
     assert find({"called": reading | {"at_least": 0, "at_most": 0}}, record).value

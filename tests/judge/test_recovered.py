@@ -48,7 +48,7 @@ def call(seq: int, contact: str = "a", **rest: Any) -> Any:
 def test_a_call_that_recovers_must_fit_succeed_and_come_after_the_fault() -> None:
     recovered = "venmo.get_contact recovered from down (events 1, 2)"
     assert judged(fires(1), call(2)) == (True, recovered)
-    uncalled = "nothing that recovers from down was called (venmo.get_c*) (event 2)"
+    uncalled = "no call that recovers from down was made (venmo.get_c*) (event 2)"
     assert judged(call(1), fires(2)) == (False, uncalled)
     assert judged(fires(1), call(2, "b"))[0] is False
     failed = "no call that recovers from down succeeded (events 1, 2)"
@@ -87,7 +87,7 @@ def test_loading_refuses_the_check_for_a_fault_that_says_no_way_out() -> None:
     with pytest.raises(InputError, match=silent):
         scenario({})
     assert scenario({"recover": ["venmo.send_money"]}).checks[-1].fault
-    with pytest.raises(InputError, match="where: knows no names here"):
+    with pytest.raises(InputError, match="where: expressions cannot use names here"):
         scenario({"recover": [{"tool": "venmo.send_money", "where": {"note": "${args.note}"}}]})
     with pytest.raises(InputError, match="did you mean 'send_money'"):
         scenario({"recover": ["venmo.send_mony"]})

@@ -72,7 +72,7 @@ def test_a_check_without_its_trigger_leaves_the_score(when: dict[str, Any], appl
 def test_our_own_failures_are_unknown() -> None:
     pay = {"called": {"name": "p", "call": "venmo.send_money"}}
     crashed = attempt(1, "send_money", bug="KeyError: 'x'")
-    assert "a bug of ours" in verdict([pay], Record([crashed])).why
+    assert "a bug in Haywire" in verdict([pay], Record([crashed])).why
 
     paid = [attempt(1, "send_money")]
     required = {"d": FaultFacts("d", "k", required=True, failed=1, near=1)}
