@@ -73,8 +73,8 @@ class Schedule(Declared):
     """Which of the due calls a fault acts on: at most one of these fields; without any, all calls.
 
     `first: n`; `calls: [a, b]` (from the a-th to the b-th); `every: k`; `probability: p` (drawn
-    from the episode's seed); `sequence: [true, false, …]` (the last value repeats); `window: [a,
-    b]` in simulated seconds since the start.
+    from the episode's seed); `sequence: [true, false, …]` (the last value repeats);
+    `window: [a, b]` (in simulated seconds since the start).
     """
 
     first: Positive | None = None

@@ -15,8 +15,8 @@ class FaultFacts:
 
     `fired` and `failed` count its firings and its failed attempts to act; `near` counts the calls
     that came near it, because they matched its target. The rest is from its declaration: whether
-    anything repairs it, and the calls that recover from it or expose it, each as `{tool:
-    [patterns], where: conditions on arguments}`.
+    anything repairs it, and the calls that recover from it or expose it, each as
+    `{tool: [patterns], where: conditions on arguments}`.
     """
 
     name: str

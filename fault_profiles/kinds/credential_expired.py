@@ -70,7 +70,7 @@ class CredentialExpired(Fault):
         if not acting.shadow:
             self._sign_out(call, acting)
         if self.revoked:
-            told = f"Access to {acting.title} has been revoked."
+            told = f"Access to {acting.title} was revoked."
             hint = "The account's owner has to grant access again."
         else:
             told = f"The sign-in to {acting.title} has expired."

@@ -44,9 +44,9 @@ class Rung(Declared):
 class ErrorLadder(Fault):
     """Demands in a row: a call is refused with the error of the first step whose demand is not met.
 
-    When all demands are met, the call goes through. A demand that was met stays met; with `latched:
-    false` the arguments are checked anew on every call, so fixing one thing must not break another.
-    With `again` the ladder starts over after a call that went through.
+    When all demands are met, the call goes through. A demand that was met stays met; with
+    `latched: false` the arguments are checked anew on every call, so fixing one thing must not
+    break another. With `again` the ladder starts over after a call that went through.
 
     Example:
         - error_ladder:

@@ -33,9 +33,9 @@ _TEXTS = (
 
 
 class RewrittenArguments(Fault):
-    """The call runs with different arguments than the agent gave: `edit` operations change them.
+    """The call runs with arguments that `edit` operations have changed on the way.
 
-    The trace keeps the agent's own arguments. The reply is that of the changed call; `reply`
+    The trace keeps the arguments that the agent gave. The reply is that of the changed call; `reply`
     operations may cover the change up (`${args.amount}` is what the agent gave). A call without the
     edited arguments is passed on, and so is one that the service refuses as the agent made it.
 

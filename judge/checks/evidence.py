@@ -73,8 +73,8 @@ class Evidence(Check):
 
     That must hold for every subject opened (`each: true`), for at least one (`false`) or for the
     `last`. It also counts if the agent afterwards tried every reading in `or_tried` and its final
-    texts say `says`. If no subject was opened, the check is false, unless `if_none: pass`. `of:
-    <name>` shares the subjects of another evidence check.
+    texts say `says`. If no subject was opened, the check is false, unless `if_none: pass`.
+    `of: <name>` shares the subjects of another evidence check.
     """
 
     kind: ClassVar[str] = "evidence"
