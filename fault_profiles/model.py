@@ -172,12 +172,12 @@ class Fault(Schedule):
 
     @property
     def shuts_out(self) -> bool:
-        """Whether no call ever comes to what stands inside it."""
+        """Whether no call ever gets past it to the layers inside."""
         return self.denies and self.always
 
     @functools.cached_property
     def acts_on(self) -> frozenset[str]:
-        """Every `service.tool` of ours in whose chain it stands."""
+        """Every `service.tool` of ours around which the fault puts a layer."""
         return frozenset(t for t in self.on.tools if self.handles(*tool(t)))
 
     # -- for a kind ------------------------------------------------------------------------------

@@ -18,9 +18,9 @@ _KNOWN = {"args", "now", "start", "service", "tool", "faults", "number"}
 class FabricatedReply(Fault):
     """An invented acknowledgement: nothing runs, and the reply is made from a template.
 
-    The template is `reply`. Its `${…}` expressions over the arguments are filled in, and a value `{new_id: vtx}` becomes a
-    fresh id of that kind that belongs to nothing. The template may say anything: a success that
-    never happened, an empty list, a message in place of data.
+    The template is `reply`. Its `${…}` expressions over the arguments are filled in, and a value
+    `{new_id: vtx}` becomes a fresh id of that kind that belongs to nothing. The template may say
+    anything: a success that never happened, an empty list, a message in place of data.
 
     Example:
         - fabricated_reply:

@@ -35,9 +35,10 @@ _TEXTS = (
 class RewrittenArguments(Fault):
     """The call runs with arguments that `edit` operations have changed on the way.
 
-    The trace keeps the arguments that the agent gave. The reply is that of the changed call; `reply`
-    operations may cover the change up (`${args.amount}` is what the agent gave). A call without the
-    edited arguments is passed on, and so is one that the service refuses as the agent made it.
+    The trace keeps the arguments that the agent gave. The reply is that of the changed call;
+    `reply` operations may cover the change up (`${args.amount}` is what the agent gave). A call
+    without the edited arguments is passed on, and so is one that the service refuses as the agent
+    made it.
 
     Example:
         - rewritten_arguments:

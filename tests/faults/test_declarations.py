@@ -1,4 +1,4 @@
-"""How fault kinds are declared: examples that load, mistakes in one line, and profiles that suit
+"""How fault kinds are declared: examples load, mistakes are reported in one line, and profiles suit
 any service.
 """
 
@@ -106,7 +106,7 @@ PART = {"on": "venmo.create_group_payment", "items": "participants"}
         ({"schema_drift": VENMO}, "needs `rename`"),
     ],
 )
-def test_a_mistake_is_one_line_that_says_what_would_be_right(
+def test_a_mistake_is_reported_in_one_line_that_says_what_is_right(
     item: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(InputError) as wrong:
@@ -116,7 +116,7 @@ def test_a_mistake_is_one_line_that_says_what_would_be_right(
 
 
 # -- targets and profiles ------------------------------------------------------------------------
-def test_a_target_can_leave_out() -> None:
+def test_a_target_can_leave_tools_out() -> None:
     some = Selector(["venmo.*", "not:venmo.get_*"])
     assert some.selects("venmo", "send_money")
     assert not some.selects("venmo", "get_balance")
@@ -141,7 +141,7 @@ def some_tools(category: str) -> list[tuple[type[Service], ToolSpec]]:
 
 
 @pytest.mark.parametrize("name", profiles())
-def test_a_profile_suits_every_service_and_hinges_on_the_seed(name: str) -> None:
+def test_a_profile_suits_every_service_and_depends_on_the_seed(name: str) -> None:
     faults = ordered(profile(name).faults)
     assert not any(f.required for f in faults)
     one, again, other = (_plagued(faults, seed) for seed in (1, 1, 2))
@@ -159,8 +159,9 @@ def _fired(line: str) -> list[str]:
 
 
 def _plagued(faults: list[Fault], seed: int) -> list[str]:
-    """Make some example calls of each service twice under some faults, an episode for each
-    category, and return the traces.
+    """Make some example calls of each service twice under some faults and return the traces.
+
+    Each category has an episode to itself.
     """
     trace = []
     for category in categories():

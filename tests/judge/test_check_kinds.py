@@ -107,7 +107,7 @@ def test_a_mistake_in_yaml_is_one_clear_line(item: Any, message: str) -> None:
     assert str(wrong.value).startswith("checks: ")
 
 
-def test_an_unknown_name_keeps_its_kind_of_error() -> None:
+def test_an_unknown_name_raises_unknown_name() -> None:
     with pytest.raises(UnknownName):
         parse({"called": {"name": "x", "call": "venmo.send_mony"}}, "suites/a.yaml")
 
@@ -140,7 +140,7 @@ def test_checks_are_checked_together() -> None:
     assert cross_check([parse(SEEN), parse(BLIND)]) == []
 
 
-def test_mentions_name_all_that_a_check_leans_on() -> None:
+def test_mentions_hold_all_names_that_a_check_uses() -> None:
     until = {"answered": "consent"}
     when = {"fired": "dropped"}
     forbidden = {"name": "f", "call": "venmo.send_money", "until": until, "when": when}
