@@ -1,7 +1,7 @@
-"""Whether a fault acts on a call, and the act: the part of the envelope that runs.
+"""Decides whether a fault acts on a call, and makes it act: the running part of the envelope.
 
-Most calls meet faults that do not act, so what a declaration fixes is worked out once a session,
-and such a call costs a counter.
+Most calls meet faults that do not act on them. So everything that follows from the declaration
+alone is computed once per session, and a call on which no fault acts costs one counter.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class Acting:
     """What `act` works with: the firing to describe, the scope of expressions, and the session.
 
-    `shadow`: repeat, change no state.
+    With `shadow`, `act` repeats an earlier firing in another world and changes no state.
     """
 
     session: Session
@@ -38,15 +38,17 @@ class Acting:
     declined: bool = False
 
     def decline(self, reply: Reply) -> Reply:
-        """Pass a reply on and count this call as none of ours (say, the service refused it by
-        itself).
+        """Pass a reply on and do not count this call: there was nothing to act on.
+
+        For example, the service itself refused the call.
         """
         self.declined = True
         return reply
 
     def fail(self, reply: Reply, why: str) -> Reply:
-        """Pass a reply on and record that the firing was due and could not be done; the verdict
-        becomes unknown.
+        """Pass a reply on and record that the fault was due but could not act.
+
+        The verdict is then unknown.
         """
         self.firing.failed = why
         return reply
@@ -58,15 +60,15 @@ class Acting:
 
     @property
     def title(self) -> str:
-        """The provider's name as people know it."""
+        """The provider's display name."""
         return self.session.classes[self.scope["service"]].title
 
 
 class Decider:
     """One fault in one session.
 
-    `run` is its layer: where it does not act it hands on what follows, without a coroutine of its
-    own.
+    `run` is its layer. Where the fault does not act, `run` returns the inner awaitable itself, not
+    one more coroutine around it.
     """
 
     def __init__(self, fault: Fault, session: Session) -> None:
@@ -110,7 +112,7 @@ class Decider:
         return self._live or State.load(self._control, self._fault.name)
 
     def _due_on(self, call: Call) -> str | None:
-        """Positive a call that is near; return what it is counted by where the fault acts on it."""
+        """Count a call that the conditions match; return its counter if the fault acts on it."""
         state = self._live or self._state()
         state.near += 1
         until = self._fault.until
@@ -182,7 +184,7 @@ class Decider:
 
 
 def armed(fault: Fault, now: int, state: State) -> bool:
-    """Return whether a fault is armed; one that has cleared and may arm again is set back."""
+    """Return whether a fault is armed; reset it if it has cleared and may arm again."""
     after = fault.after
     if after is not None:
         heard = state.heard.get("after", 0) >= after.times

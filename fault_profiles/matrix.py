@@ -1,8 +1,8 @@
-"""Every fault kind on every tool that it handles, from the tool's example call.
+"""Every fault kind on every tool that it handles, played on the tool's example call.
 
-Each cell attaches the kind's own sample to one tool and plays its life: not armed yet (nothing may
-differ), firing once, cleared. What the firing did to the truth, to what was seen, to rows and to
-evidence is compared with the same call without the fault.
+Each cell attaches the kind's own sample to one tool and plays its whole life: not armed yet
+(nothing may differ), firing once, cleared. The effect of the firing on the truth, on what was seen,
+on rows and on evidence is compared with the same call without the fault.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from servers.kit.session import Session
 from servers.kit.store import CLOCK
 
 Begin = Callable[[tuple[str, ...], Sequence[Fault], Sequence[Watch]], Session]
-"""Makes a new session of some services; each call must begin it alike."""
+"""Begins a new session of some services, the same one each time."""
 
 Outcome = Literal["fires", "rests", "senseless", "broken"]
 Side = Literal["none", "honest", "other"]
@@ -38,10 +38,11 @@ _NAME = "cell"
 class Cell:
     """What one kind did on one tool.
 
-    `outcome`: it fires; rests (`why`: it met nothing to act on); is senseless there (`why` in the
-    kind's words); or is broken (`problems`). `truth`, `seen` and `world` compare the firing with
-    the same call without the fault. `settled` is a reading of the provider's that could have told
-    the agent how its write turned out, with the fault and without it; "" where no example is one.
+    `outcome`: the fault fires; rests (it met nothing to act on, see `why`); is senseless on this
+    tool (`why` is in the kind's words); or is broken (see `problems`). `truth`, `seen` and `world`
+    compare the firing with the same call without the fault. `settled` is one of the provider's
+    readings that could have told the agent how its write turned out, both with the fault and
+    without it; "" where none of the example calls does.
     """
 
     kind: str
@@ -58,25 +59,25 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """All cells, in the order of kinds and tools."""
+    """All cells, ordered by kind and then by tool."""
 
     cells: list[Cell] = field(default_factory=list)
 
     @property
     def digest(self) -> str:
-        """One hash of every cell, with the trace of each firing; the same in every process."""
+        """A hash of every cell with the trace of its firing; the same in every process."""
         return _hash(self.cells)
 
     def by_tool(self) -> dict[str, str]:
-        """Return the hash of each tool's cells, which does not depend on what else was tried."""
+        """Return the hash of each tool's cells; it does not depend on the other tools played."""
         cells_of: dict[str, list[Cell]] = {}
         for cell in self.cells:
             cells_of.setdefault(cell.tool, []).append(cell)
         return {tool: _hash(cells) for tool, cells in cells_of.items()}
 
     def by_kind(self) -> dict[str, dict[str, Any]]:
-        """Return for each kind how many tools it handles, how many cells fire, and why the others
-        do not.
+        """Return for each kind how many tools it handles, on how many it fires, and why not on the
+        others.
         """
         by_kind = {}
         for kind in dict.fromkeys(cell.kind for cell in self.cells):
@@ -130,8 +131,9 @@ async def matrix(
 
 @dataclass(slots=True)
 class _Play:
-    """A session that has come to the example call, with that call's attempt and its readings
-    afterwards.
+    """A session that has made the example call, with that call's attempt and the trace up to it.
+
+    `settled` is the reading made afterwards that told how the call turned out, or "".
     """
 
     session: Session
@@ -148,8 +150,9 @@ class _Honest(_Play):
     due: int
     earlier: ToolSpec | None
     unrun: str | None = None
-    """What settles a call that never ran: the same, whichever fault stood in its way, so that it is
-    read once.
+    """The reading that settles a call that never ran.
+
+    It is the same whichever fault kept the call from running, so it is looked for only once.
     """
 
 
@@ -187,12 +190,14 @@ async def _writers(begin: Begin, cls: type[Service]) -> list[tuple[ToolSpec, Ses
 async def _after_a_write(
     begin: Begin, honest: _Honest, written: Sequence[tuple[ToolSpec, Session]]
 ) -> _Honest:
-    """Return the same reading after a write of its provider that makes it read otherwise, or as it
-    was where none does.
+    """Return the same reading after a write of its provider that changes what it reads.
+
+    Where no write does, return the reading as it was.
     """
     for write, session in written:
         if not honest.spec.setup:
-            # One look where the write was made tells for most readings that they read the same.
+            # For most readings, one call after the write shows that it does not change them; that
+            # spares a session of their own.
             reply = await session.call(honest.cls.name, honest.spec.name, honest.example.args)
             if reply.data == honest.attempt.seen:
                 continue
@@ -235,7 +240,7 @@ async def _play(
 
 
 async def _settled(session: Session, cls: type[Service], readings: list[ToolSpec]) -> str:
-    """Return the first of some readings that settles how the write turned out."""
+    """Return the first of some readings that tells how the write turned out, or ""."""
     for reading in readings:
         await session.call(cls.name, reading.name, reading.example)
         last = events.from_json(session.control.trace(session.out - 1)[-1])
@@ -253,8 +258,9 @@ def _watches(cls: type[Service], spec: ToolSpec, opening: list[bool]) -> list[Wa
 
 # -- one cell ------------------------------------------------------------------------------------
 def _declared(honest: _Honest, kind: type[Fault]) -> Fault | Cell:
-    """Return a kind's sample on a tool, to fire once on the call to come, or the cell that says why
-    there is none.
+    """Return a kind's sample on a tool, which fires once, on the next call.
+
+    Where the kind has no sample for the tool, return the cell that says why.
     """
     tool = f"{honest.cls.name}.{honest.spec.name}"
     fields = kind.sample(honest.example)
@@ -294,9 +300,11 @@ async def _cell(begin: Begin, honest: _Honest, once: Fault | Cell, early: Sequen
         problems.append("; ".join(failures))
     problems += _effects(kind, once, honest, played)
     if honest.settled and not played.settled:
-        problems.append("the reading that tells how an honest call turned out does not tell here")
+        problems.append(
+            "the reading that shows how an honest call turned out does not show it here"
+        )
     if state.fired != sum(f.failed is None for f in firings):
-        problems.append(f"{len(firings)} firings are recorded and {state.fired} counted")
+        problems.append(f"{len(firings)} firings are recorded but {state.fired} counted")
     problems += await _cleared(session, honest, args)
     problems += [b.splitlines()[0] for b in session.bugs]
     truth, seen, world = _sides(honest, played.attempt)
@@ -308,8 +316,9 @@ async def _cell(begin: Begin, honest: _Honest, once: Fault | Cell, early: Sequen
 
 
 async def _unarmed(begin: Begin, honest: _Honest, faults: Sequence[Fault]) -> dict[str, list[str]]:
-    """Return by kind what differs while it is not armed yet; all are tried at once, and one by one
-    where something does.
+    """Return by kind what differs while the fault is not armed yet.
+
+    All faults are tried at once, and one by one only where something differs.
     """
     later = [
         fault.model_copy(update={"name": fault.kind, "after": Moment(seconds=10**9)})
@@ -333,19 +342,23 @@ async def _differs(begin: Begin, honest: _Honest, faults: list[Fault]) -> list[s
     opening.append(True)
     await session.call(honest.cls.name, honest.spec.name, args)
     if session.schema(honest.cls.name, honest.spec.name) != honest.spec.schema:
-        return ["the published schema differs before it arms"]
-    return [] if session.control.trace() == honest.trace else ["the trace differs before it arms"]
+        return ["the published schema differs before the fault is armed"]
+    return (
+        []
+        if session.control.trace() == honest.trace
+        else ["the trace differs before the fault is armed"]
+    )
 
 
 async def _cleared(session: Session, honest: _Honest, args: dict[str, Any]) -> list[str]:
     await session.call(honest.cls.name, honest.spec.name, args)
     again = session.trace()[-1]
     assert isinstance(again, Attempt)
-    problems = ["it fires again after it was cleared"] if again.firings else []
+    problems = ["the fault fires again after it has cleared"] if again.firings else []
     if again.seen != again.truth:
-        problems.append("what is seen after it was cleared is not the truth")
+        problems.append("after the fault has cleared, what is seen is not the truth")
     if session.schema(honest.cls.name, honest.spec.name) != honest.spec.schema:
-        problems.append("the published schema differs after it was cleared")
+        problems.append("the published schema differs after the fault has cleared")
     return problems
 
 
@@ -362,7 +375,7 @@ def _changes(attempt: Attempt) -> list[tuple[Any, ...]]:
 
 
 def _sides(honest: _Honest, attempt: Attempt) -> tuple[Side, Side, Side]:
-    """Return how truth, what was seen, and the rows compare with the honest call's."""
+    """Return how the truth, what was seen and the rows compare with the honest call's."""
     truth: Side = "none"
     if attempt.truth is not None:
         truth = _side(attempt.truth == honest.attempt.truth)
@@ -380,7 +393,7 @@ def _side(equal: bool) -> Side:
 
 
 def _effects(kind: type[Fault], fault: Fault, honest: _Honest, played: _Play) -> list[str]:
-    """Return what is wrong with a firing: with its record, its rows, its error, its promises."""
+    """Return what is wrong with a firing: its record, its rows, its error or its promises."""
     attempt = played.attempt
     changes = _changes(attempt)
     truth, seen, _ = _sides(honest, attempt)
@@ -389,16 +402,16 @@ def _effects(kind: type[Fault], fault: Fault, honest: _Honest, played: _Play) ->
     if [firing.fault for firing in attempt.firings] != [fault.name]:
         problems.append(f"{len(attempt.firings)} firings on one call")
     if honest.spec.effect == "read" and "agent" in causes:
-        problems.append("a reading changed rows in the agent's name")
+        problems.append("a read changed rows as if the agent had")
     strange = causes - {"agent", f"fault:{fault.name}"}
     if strange:
         problems.append(f"rows changed by {', '.join(sorted(strange))}")
     if kind.denies and (truth != "none" or changes):
-        problems.append("it says that it answers in place of the call, and the call ran")
+        problems.append("it claims to reply in place of the call, but the call ran")
     if attempt.is_error:
         fields = set(attempt.seen.get("error", ()))
         if not {"code", "message", "hint", "retryable"} <= fields:
-            problems.append(f"the error has no shape to rely on: {attempt.seen}")
+            problems.append(f"the error lacks code, message, hint or retryable: {attempt.seen}")
     kept = {
         "unchanged": not changes,
         "committed": changes == _changes(honest.attempt),
@@ -410,5 +423,5 @@ def _effects(kind: type[Fault], fault: Fault, honest: _Honest, played: _Play) ->
     assert set(kept) == set(PROMISES)
     for promise in kind.promises:
         if not kept.get(promise, False):
-            problems.append(f"it promises {promise}, and that does not hold: {PROMISES[promise]}")
+            problems.append(f"it promises {promise}, but that does not hold: {PROMISES[promise]}")
     return problems

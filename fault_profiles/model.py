@@ -1,8 +1,8 @@
-"""What a fault is: an envelope that every kind shares, and one method that the kind adds.
+"""What a fault is: an envelope that every kind shares, and one method that each kind adds.
 
 A kind is a subclass in `kinds/<kind>.py` with its own fields and `act`. The envelope decides
-whether it acts on a call; `act` does it. State (counters, captured values) lives in the episode's
-control record, so a fault object is a constant.
+whether the fault acts on a call; `act` does the rest. State (counters, captured values) lives in
+the episode's control record, so a fault object is a constant.
 """
 
 from __future__ import annotations
@@ -30,18 +30,20 @@ from servers.kit.session import Session
 from servers.kit.store import Table
 
 SCOPE = frozenset({"args", "service", "tool", "now", "start", "faults", "number", "reply"})
-"""Names that expressions of a fault know: `number` is the firing's, `reply` the honest reply where
-there is one.
+"""Names that a fault's expressions may use.
+
+`number` is the number of the firing, `reply` the honest reply where there is one.
 """
 
 
 _STATE = frozenset({"stored", "result", "row"})
-"""Fields that need the state behind the tools, or a copy of it to ask for the honest reply."""
+"""Fields that need the state behind the tools, or a copy of it to get the honest reply from."""
 
 
 class Stored(Declared):
-    """A condition on stored rows: some row of `table` fits `where` (over which `args` and `now` are
-    known).
+    """A condition on stored rows: some row of `table` must meet `where`.
+
+    Expressions in `where` may use `args` and `now`.
     """
 
     table: str
@@ -49,7 +51,7 @@ class Stored(Declared):
 
 
 class CallShape(Declared):
-    """A call by its tool and arguments: one that could expose a fault, or that recovers from it."""
+    """A kind of call, by tool and arguments: one that could expose a fault or recover from it."""
 
     tool: Selector
     where: dict[str, Any] = {}
@@ -63,39 +65,41 @@ class CallShape(Declared):
     def _plain(self) -> CallShape:
         if used := check_predicate(self.where, "where"):
             raise InputError(
-                f"where: knows no names here, but `${{…}}` uses {', '.join(sorted(used))}"
+                f"where: expressions cannot use names here; got {', '.join(sorted(used))}"
             )
         return self
 
     def fits(self, service: str, tool: str, args: dict[str, Any]) -> bool:
-        """Return whether a call is one."""
+        """Return whether a call is of this kind."""
         return self.tool.selects(service, tool) and matches(self.where, args)
 
 
 class Fault(Schedule):
     """The envelope. In YAML a fault is a one-key item, `- <kind>: {on: venmo.send_money, …}`.
 
-    `on` which tools; `where` which arguments; `stored` which rows must exist; `result` what the
-    honest reply must be; `per` what the due calls are counted by (`fault`, `tool`, `record`,
-    `service`, or a path into the arguments); `after` and `until` arm and clear it (`rearm` lets it
-    arm again after clearing); `priority` orders faults on one tool (higher stands outside); `tell`
-    how strongly the lie shows; `capture` values kept at a firing for others
-    (`faults.<name>.<value>`); `exposed_by` readings that could expose it; `recover` calls of which
-    any one recovers from it; `repairable` whether anything does; `required` whether it must fire
-    for a run to count as exposed.
+    - `on`: the tools. `where`: a condition on the arguments. `stored`: a row that must exist.
+      `result`: a condition on the honest reply.
+    - `per`: how due calls are counted: by `fault`, `tool`, `record`, `service`, or the value at a
+      path into the arguments.
+    - `after` and `until` arm and clear the fault; with `rearm` it can arm again after it has
+      cleared.
+    - `priority`: the order of faults on the same tool; a higher one is further out.
+    - `tell`: how strongly the lie shows.
+    - `capture`: values that a firing keeps for other faults (`faults.<name>.<value>`).
+    - `exposed_by`: readings that could expose the fault. `recover`: calls, any one of which
+      recovers from it. `repairable`: whether anything does.
+    - `required`: whether a trial must come near the fault to count as exposed.
     """
 
     kind: ClassVar[str]
     effects: ClassVar[tuple[str, ...]] = ("read", "write")
     tells: ClassVar[tuple[str, ...]] = ("none",)
     denies: ClassVar[bool] = False
-    """Whether the kind answers in place of the call, so that nothing inside it runs."""
+    """Whether the kind replies in place of the call, so that nothing inside it runs."""
     needs_world: ClassVar[bool] = False
-    """Whether the kind needs copies or rows of the state, which a server that is not ours does not
-    give.
-    """
+    """Whether the kind needs copies or rows of the state, which only our own servers provide."""
     promises: ClassVar[tuple[str, ...]] = ()
-    """What every firing of a sample keeps (`fault_profiles.sample.PROMISES`)."""
+    """What holds for every firing of a sample (see `fault_profiles.sample.PROMISES`)."""
 
     name: str = ""
     on: Selector
@@ -121,14 +125,14 @@ class Fault(Schedule):
         for name in sorted(used - SCOPE):
             raise UnknownName("name", name, SCOPE, "expression")
         if self.tell not in self.tells:
-            raise InputError(f"tell: {self.kind} knows {', '.join(self.tells)}; got {self.tell}")
+            raise InputError(f"tell: {self.kind} has {', '.join(self.tells)}; got {self.tell}")
         if not self.repairable and self.recover:
-            raise InputError("recover: a fault that is not repairable is recovered from by nothing")
+            raise InputError("recover: nothing recovers from a fault with `repairable: false`")
         if self.on.open:
             return self
         self._check_tools()
         if self.rearm and (self.after is None or self.until is None):
-            raise InputError("rearm: needs `after` and `until`, or the fault would never rest")
+            raise InputError("rearm: needs both `after` and `until`")
         if self.stored is not None:
             known = known_tables(self.on.services)
             if self.stored.table not in known:
@@ -138,12 +142,12 @@ class Fault(Schedule):
         return self
 
     def _check_tools(self) -> None:
-        """Refuse a selector of which the kind handles nothing, or not a tool that it names."""
+        """Refuse a selector if the kind handles none of its tools, or not one that it names."""
         handled = {name for name in self.on.tools if self.handles(*tool(name))}
         if not handled:
             does = " and ".join(effect + "s" for effect in self.effects)
             raise InputError(
-                f"{self.kind} acts on {does}; {', '.join(self.on.patterns)} names none"
+                f"{self.kind} acts on {does}; {', '.join(self.on.patterns)} selects none"
             )
         for name in sorted(self.on.tools - handled):
             if name in self.on.patterns:
@@ -151,7 +155,7 @@ class Fault(Schedule):
 
     def _check_arguments(self) -> None:
         known = arguments_of(self.on)
-        # A drifting schema takes names that no tool declares.
+        # With schema drift, calls may use argument names that no tool declares.
         new = set(getattr(self, "rename", {}).values())
         expressions = fields(self.model_dump(exclude={"on"}))
         used = {argument for name, argument in expressions if name == "args"}
@@ -168,12 +172,12 @@ class Fault(Schedule):
 
     @property
     def shuts_out(self) -> bool:
-        """Whether no call ever comes to what stands inside it."""
+        """Whether no call ever gets past it to the layers inside."""
         return self.denies and self.always
 
     @functools.cached_property
     def acts_on(self) -> frozenset[str]:
-        """Every `service.tool` of ours in whose chain it stands."""
+        """Every `service.tool` of ours around which the fault puts a layer."""
         return frozenset(t for t in self.on.tools if self.handles(*tool(t)))
 
     # -- for a kind ------------------------------------------------------------------------------
@@ -194,7 +198,7 @@ class Fault(Schedule):
 
     # -- for a session ---------------------------------------------------------------------------
     def handles(self, cls: type[Service], spec: ToolSpec) -> bool:
-        """Whether the fault stands in a tool's chain."""
+        """Whether the fault puts a layer around calls of a tool."""
         return spec.effect in self.effects and self.on.selects(cls.name, spec.name, spec.effect)
 
     def publish(
@@ -210,7 +214,7 @@ class Fault(Schedule):
 
     @functools.cached_property
     def _listens(self) -> tuple[tuple[str, Moment], ...]:
-        """Moments that wait for a call or a firing; most faults have none."""
+        """The moments that wait for a call or a firing; most faults have none."""
         waiting = []
         for part, moment in (("after", self.after), ("until", self.until)):
             if moment is not None and moment.listens:
@@ -218,7 +222,7 @@ class Fault(Schedule):
         return tuple(waiting)
 
     def listen(self, session: Session) -> None:
-        """Let the fault hear of each attempt, where anything of it waits for one."""
+        """Subscribe the fault to attempts, if any part of it waits for one."""
         if self._listens or type(self).hear is not Fault.hear:
             session.on_attempt.append(lambda attempt: self.hear(session, attempt))
 
@@ -235,7 +239,7 @@ class Fault(Schedule):
 def check_columns(
     table: Table, where: Mapping[str, Any], place: str, edit: list[dict[str, Any]] | None = None
 ) -> None:
-    """Refuse a condition on, or an edit of, columns that a table does not have.
+    """Refuse a condition on, or an edit of, a column that the table does not have.
 
     Raises `UnknownName`.
     """
@@ -245,7 +249,7 @@ def check_columns(
 
 
 def _first_parts(where: Mapping[str, Any]) -> set[str]:
-    """Return the first part of each path of a predicate, its `any_of` and such left out."""
+    """Return the first part of each path in a predicate, without `any_of` and the like."""
     paths = [path for path in where if path not in ("any_of", "all_of", "none_of")]
     return {str(parse_path(path)[0]) for path in paths}
 
@@ -257,27 +261,26 @@ def kinds() -> dict[str, type[Fault]]:
 
 
 def parse(item: Any, where: str = "fault", *, open: bool = False) -> Fault:
-    """Return the fault of a one-key item `{kind: {…}}`; it is named after its kind unless it has a
-    name. Raises `InputError`.
+    """Return the fault that an item `{kind: {…}}` declares. Raises `InputError`.
 
-    `open`: it is for servers that are not ours. Its targets may name any tool, and what needs the
-    state behind the tools is refused.
+    Without a `name` the fault is named after its kind. With `open` it is for servers that are not
+    ours: it may target any tool, and whatever needs the state behind the tools is refused.
     """
     kind, given = kind_of(item, kinds(), "fault", "- outage: {on: venmo.*}", where)
     if open and (kind.needs_world or _STATE & given.keys()):
         raise InputError(
             f"{where}: {kind.kind}: needs the state behind the tools, "
-            "which a server that is not ours does not show"
+            "which is only available for Haywire's own services"
         )
     named = {"name": kind.kind, **given}
     return validated(kind, named, f"{where}: {kind.kind}", {"open": open})
 
 
 def check_together(faults: list[Fault]) -> None:
-    """Refuse faults that cannot stand side by side, with the reason. Raises `InputError`.
+    """Refuse faults that cannot be used together, with the reason. Raises `InputError`.
 
-    A name used twice; an event or an expression that names no fault, or a value that is not
-    captured; a fault inside one that always denies.
+    Refused are a name used twice; an event or an expression that refers to an unknown fault or to a
+    value that is not captured; and a fault inside one that always denies the call.
     """
     known: dict[str, Fault] = {}
     for fault in faults:
@@ -302,7 +305,7 @@ def check_together(faults: list[Fault]) -> None:
 
 
 def _check_captured(fault: Fault, known: Mapping[str, Fault]) -> set[str]:
-    """Return the faults whose captured values a fault uses. Raises `InputError` for none such."""
+    """Return the faults whose captured values a fault uses. Raises `InputError`."""
     used = fields(fault.model_dump(exclude={"on"}))
     others = {other for name, other in used if name == "faults"}
     for other in sorted(others):
@@ -318,8 +321,8 @@ def _check_inside(outer: Fault, inner: Fault) -> None:
         return
     if outer.shuts_out and inner.acts_on <= outer.acts_on:
         raise InputError(
-            f"fault {inner.name} can never act: {outer.name} denies every call of "
-            f"{', '.join(inner.on.patterns)} outside it"
+            f"fault {inner.name} can never act: {outer.name}, which is further out, denies every "
+            f"call of {', '.join(inner.on.patterns)}"
         )
     shared = inner.acts_on & outer.acts_on
     both = set(getattr(outer, "rename", {})) & set(getattr(inner, "rename", {}))

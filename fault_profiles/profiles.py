@@ -1,5 +1,5 @@
-"""Fault profiles: lists of faults under a name, which stand in place of a scenario's own or plague
-a world that one plays with.
+"""Fault profiles: named lists of faults that replace a scenario's own or are put on a world to play
+with.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ def locate(name: str) -> Path:
 
 @dataclass(frozen=True)
 class Profile:
-    """Faults under a name: a shipped profile's, or the absolute path of a file.
+    """A named list of faults: the name is a shipped profile's, or the absolute path of a file.
 
-    `text` is what the file says.
+    `text` is the content of the file.
     """
 
     name: str
@@ -47,10 +47,9 @@ class Profile:
 
 
 def profile(name: str, *, open: bool = False) -> Profile:
-    """Return a profile by name or path; `open`: for servers that are not ours (see
-    `fault_profiles.model.parse`).
+    """Return a profile by name or path. Raises `InputError`.
 
-    Raises `InputError`.
+    With `open` it is for servers that are not ours (see `fault_profiles.model.parse`).
     """
     path = locate(name)
     listed = read(path)

@@ -13,16 +13,16 @@ if TYPE_CHECKING:
     from fault_profiles.decide import Acting
 
 
-OUTCOME_UNKNOWN = "The outcome of the request is not known."
-"""The hint of errors that leave open whether the call ran."""
+OUTCOME_UNKNOWN = "The request may or may not have been processed."
+"""The hint of errors that leave it open whether the call ran."""
 
 
 class Refusal(Declared):
-    """What is left out comes from the provider's own codes and the kind.
+    """An error; fields that are left out come from the provider's own codes and from the kind.
 
-    `retryable` may lie; `retry_after` is in seconds; `context` holds more fields. Texts may hold
-    `${…}` over the arguments (`${args.amount}`), so that an error echoes what was sent. `ordinary:
-    true` answers the same fields as an ordinary-looking reply without an error flag.
+    `retryable` may lie; `retry_after` is in seconds; `context` adds fields. Texts may contain
+    `${…}` over the arguments (`${args.amount}`), so that an error can echo what was sent. With
+    `ordinary: true` the same fields come back as an ordinary reply, not flagged as an error.
     """
 
     code: str | None = None
@@ -68,6 +68,6 @@ class Refusal(Declared):
 
 def timed_out(error: Refusal, acting: Acting, seconds: int) -> Reply:
     """Return the provider's timeout error."""
-    message = f"{acting.title} did not answer within {seconds} seconds."
+    message = f"{acting.title} did not respond within {seconds} seconds."
     code = acting.codes.timeout
     return error.reply(acting.scope, code, message, OUTCOME_UNKNOWN, retryable=True, status=504)

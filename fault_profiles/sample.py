@@ -1,5 +1,5 @@
-"""A tool's example as a fault kind sees it, from which the kind makes the smallest declaration of
-itself that fits the tool.
+"""A tool's example call, from which a fault kind makes the smallest declaration that fits the
+tool.
 """
 
 from __future__ import annotations
@@ -13,22 +13,21 @@ from servers.kit.store import World
 
 PROMISES = {
     "unchanged": "a firing leaves every row as it was",
-    "committed": "a firing changes the rows that the call honestly changes, and no others",
-    "refused": "the agent hears of an error",
-    "honest": "the agent hears just what it would have heard without the fault",
-    "altered": "the agent hears something else than without the fault",
-    "waits": "simulated time passes besides the call's own",
+    "committed": "a firing changes the same rows as the honest call, and no others",
+    "refused": "the agent gets an error",
+    "honest": "the agent gets the same reply as without the fault",
+    "altered": "the agent gets a different reply than without the fault",
+    "waits": "simulated time passes in addition to the call's own",
 }
-"""What a kind may promise of every firing of its samples (`Fault.promises`); the matrix holds it to
-that on every tool.
+"""What a kind may promise for every firing of its samples (`Fault.promises`).
+
+The matrix checks the promises on every tool.
 """
 
 
 @dataclass(frozen=True)
 class Example:
-    """A tool with its example call: the arguments, the honest reply, and the world as it is just
-    before the call.
-    """
+    """A tool's example call: its arguments, the honest reply and the world just before it."""
 
     service: type[Service]
     spec: ToolSpec
@@ -37,26 +36,26 @@ class Example:
     world: World
 
     def numbers(self) -> Iterator[tuple[str, float]]:
-        """Yield paths of the reply's numbers other than zero, with their values."""
+        """Yield the path and value of each nonzero number in the reply."""
         for path, value in _leaves(self.reply, ""):
             is_number = isinstance(value, int | float) and not isinstance(value, bool)
             if is_number and value:
                 yield path, value
 
     def texts(self) -> Iterator[tuple[str, str]]:
-        """Yield paths of the reply's texts that are not empty, with their values."""
+        """Yield the path and value of each text in the reply that is not empty."""
         for path, value in _leaves(self.reply, ""):
             if isinstance(value, str) and value:
                 yield path, value
 
     def lists(self) -> Iterator[tuple[str, list[Any]]]:
-        """Yield the names of arguments that hold lists, with their items."""
+        """Yield the name and items of each argument that holds a list."""
         for name, value in self.args.items():
             if isinstance(value, list):
                 yield name, value
 
     def rows(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield a row of each of the provider's own tables that has any, with the table's name."""
+        """Yield the name and one row of each of the provider's own tables that has rows."""
         for name, table in self.service.tables.items():
             rows = self.world.rows(name, limit=1)
             if rows and not table.identity:

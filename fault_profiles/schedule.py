@@ -14,14 +14,17 @@ from servers.kit.selector import Selector
 
 
 class Moment(Declared):
-    """An event that arms or clears a fault; the first of its parts to come true counts.
+    """An event that arms or clears a fault: the first of its parts that comes true.
 
-    `calls`: that many due calls have come (for `after`: before it arms; for `until`: that it acted
-    on). `seconds`: simulated seconds since the start, or since the first firing. `called`: a tool
-    was called (`where` over its arguments, `ok` whether it succeeded, `times`). `fired`: another
-    fault fired, `times` times. Whatever `seconds` clears, `calls` clears too where both are given.
-    `corrected` (for `until`): a call of the fault's own tools whose arguments fit clears it, and
-    goes through.
+    - `calls`: for `after`, that many due calls have come; for `until`, the fault has acted on that
+      many.
+    - `seconds`: for `after`, simulated seconds since the start; for `until`, since the first
+      firing.
+    - `called`: a tool was called, `times` times; `where` is a condition on its arguments, `ok`
+      whether it must have succeeded.
+    - `fired`: another fault fired, `times` times.
+    - `corrected` (for `until`): a call of the fault's own tools has arguments that meet the
+      condition; that call goes through.
     """
 
     calls: Positive | None = None
@@ -37,7 +40,9 @@ class Moment(Declared):
     def _some(self) -> Moment:
         counted = self.calls is not None or self.seconds is not None
         if not (counted or self.listens or self.corrected):
-            raise InputError("an event needs one of calls, seconds, called, fired, corrected")
+            raise InputError(
+                "an event needs at least one of calls, seconds, called, fired, corrected"
+            )
         check_predicate(self.where, "where")
         check_predicate(self.corrected, "corrected")
         return self
@@ -48,7 +53,7 @@ class Moment(Declared):
         return self.called is not None or self.fired is not None
 
     def hears(self, attempt: Attempt) -> bool:
-        """Return whether this attempt is the call that is waited for."""
+        """Return whether an attempt is the call that this moment waits for."""
         if self.called is None:
             return False
         effect = attempt.effect if self.called.open else None
@@ -59,17 +64,17 @@ class Moment(Declared):
         return matches(self.where, attempt.args)
 
     def times_in(self, attempt: Attempt) -> int:
-        """Return how often an attempt is what is waited for: the call, or firings of the fault."""
+        """Return how many awaited events an attempt holds: the call itself, and firings."""
         firings = 0 if self.fired is None else len(attempt.fired(self.fired))
         return firings + (1 if self.hears(attempt) else 0)
 
 
 class Schedule(Declared):
-    """Which of the due calls a fault acts on; at most one of the fields, none means always.
+    """Which of the due calls a fault acts on: at most one of these fields; without any, all calls.
 
     `first: n`; `calls: [a, b]` (from the a-th to the b-th); `every: k`; `probability: p` (drawn
-    from the episode's seed); `sequence: [true, false, …]` (the last repeats); `window: [a, b]` in
-    simulated seconds since the start.
+    from the episode's seed); `sequence: [true, false, …]` (the last value repeats);
+    `window: [a, b]` (in simulated seconds since the start).
     """
 
     first: Positive | None = None
@@ -83,14 +88,15 @@ class Schedule(Declared):
     def _one(self) -> Schedule:
         given = [f for f in Schedule.model_fields if getattr(self, f) is not None]
         if len(given) > 1:
-            raise InputError(f"a fault has one schedule; got {' and '.join(given)}")
+            raise InputError(f"a fault has at most one schedule; got {' and '.join(given)}")
         if self.calls and self.calls[0] > self.calls[1]:
             raise InputError(f"calls: [{self.calls[0]}, {self.calls[1]}] ends before it begins")
         return self
 
     def due(self, number: int, elapsed: int, draw: float) -> bool:
-        """Return whether the fault acts on the `number`-th due call, `elapsed` seconds after the
-        start. `draw` is in [0, 1).
+        """Return whether the fault acts on the `number`-th due call.
+
+        `elapsed` is in seconds since the start; `draw` is in [0, 1).
         """
         if self.first is not None:
             return number <= self.first
@@ -106,7 +112,7 @@ class Schedule(Declared):
 
     @property
     def duration(self) -> str:
-        """`permanent`, `transient` or `intermittent`, as the schedule alone tells."""
+        """`permanent`, `transient` or `intermittent`, judged by the schedule alone."""
         if self.every or self.probability is not None or self.sequence:
             return "intermittent"
         return "transient" if self.first or self.calls or self.window else "permanent"

@@ -11,7 +11,7 @@ from servers.kit.control import Control
 
 
 class Captured(Mapping[str, Any]):
-    """What faults captured, by name, read when an expression asks for it."""
+    """The values that faults captured, by fault name, read when an expression uses them."""
 
     def __init__(self, control: Control) -> None:
         self._control = control
@@ -28,11 +28,10 @@ class Captured(Mapping[str, Any]):
 
 @dataclass
 class State:
-    """A fault's state in the control record: due calls counted, firings, moments heard, values
-    captured.
+    """A fault's state: due calls counted, firings, events heard of, values captured.
 
-    `fired` counts all firings, `before` those of earlier rounds where the fault arms again; `first`
-    is the round's first moment.
+    `fired` counts all firings, `before` those of earlier rounds (a fault with `rearm` has several),
+    and `first` is the moment of the current round's first firing.
     """
 
     control: Control
@@ -50,7 +49,7 @@ class State:
 
     @classmethod
     def load(cls, control: Control, name: str) -> State:
-        """Return the state of a fault, new where it has none."""
+        """Return the state of a fault, a new one where none is stored."""
         if name in control.live:
             return control.live[name]
         kept = control.get_json("fault:" + name)
@@ -60,14 +59,14 @@ class State:
         return made
 
     def save(self) -> None:
-        """Keep the state; while one process alone holds the record, the object itself is kept."""
+        """Store the state; while only one process holds the record, this object is the state."""
         if not self.control.shared:
             return
         fields = {k: v for k, v in vars(self).items() if k not in ("control", "name")}
         self.control.put_json("fault:" + self.name, fields)
 
     def reached(self, moment: Moment, now: int) -> bool:
-        """Return whether enough calls (before this one) or seconds have passed for it to arm."""
+        """Return whether enough calls (before this one) or seconds have passed to arm the fault."""
         if moment.calls is not None and self.near > moment.calls:
             return True
         return moment.seconds is not None and now - self.start >= moment.seconds

@@ -1,6 +1,4 @@
-"""Faults where agent and server meet: what the four kinds share that a response can meet on its
-way.
-"""
+"""Faults of the transport: what the four kinds that spoil a response have in common."""
 
 from __future__ import annotations
 
@@ -13,11 +11,11 @@ from servers.kit.declared import Positive
 
 
 class Wire(Fault):
-    """A fault of the transport. Over HTTP it happens for real; other agents see `error`, and the
-    trace keeps that as what was seen.
+    """A fault of the transport: real over HTTP, an error reply everywhere else.
 
-    `when: before` and the call never ran; `after` and it ran and was committed, so that a blind
-    retry does it twice. Either way the agent cannot tell which. `seconds` of simulated time pass.
+    The trace records the error reply as what was seen in either case. With `when: before` the call
+    never runs; with `when: after` it runs and is committed, so that a blind retry does it twice.
+    The agent cannot tell which. `seconds` of simulated time pass.
     """
 
     promises: ClassVar[tuple[str, ...]] = ("refused", "altered", "waits")
@@ -27,11 +25,11 @@ class Wire(Fault):
 
     @property
     def shuts_out(self) -> bool:
-        """Whether no call ever comes to what stands inside it."""
+        """Whether no call ever gets past it to the layers inside."""
         return self.when == "before" and self.always
 
     async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:
-        """Run the call or not, and lose its answer."""
+        """Run the call or not, and lose its reply."""
         if self.when == "after":
             await call_next(call)
         reply = self.in_band(acting)
@@ -42,9 +40,9 @@ class Wire(Fault):
         return reply
 
     def in_band(self, acting: Acting) -> Reply:
-        """Return what an agent sees that has no HTTP between it and the server."""
+        """Return the reply for an agent that does not use HTTP."""
         raise NotImplementedError
 
     def on_the_wire(self) -> dict[str, Any]:
-        """Return what befalls the response over HTTP (see `servers.kit.wire`)."""
+        """Return what happens to the response over HTTP (see `servers.kit.wire`)."""
         raise NotImplementedError

@@ -1,5 +1,5 @@
-"""What kinds that need the state share: the honest reply for the record, tables that go back,
-worlds without the fault.
+"""What the kinds that need the state share: the honest reply for the record, tables set back in
+time, worlds without the fault.
 """
 
 from __future__ import annotations
@@ -14,31 +14,32 @@ from servers.kit.store import World
 
 
 async def tell_truth(call: Call, acting: Acting) -> None:
-    """Note what the service would honestly answer to a call that did not run as the agent made it;
-    where a fault inside has not.
+    """Record the honest reply to a call that did not run as the agent made it.
+
+    A fault further in may have recorded it already.
     """
     if not acting.shadow and call.journal.truth is None:
         call.journal.truth = await acting.session.peek(call)
 
 
 def watched(fault: Fault, call: Call, acting: Acting) -> bool:
-    """Return whether an obligation waits for this fault, so that a world without it is wanted."""
+    """Return whether an obligation is about this fault, so that a world without it is needed."""
     if acting.shadow or call.scratch:
         return False
     return any(watch.fault == fault.name for watch in acting.session.evidence.watches)
 
 
 def own_tables(cls: type[Service], tables: Iterable[str] | None) -> list[str]:
-    """Return the named tables, or all of a provider's."""
+    """Return the named tables, or all tables of a provider."""
     return [*(tables or cls.known_tables())]
 
 
 def check_tables(fault: Fault, tables: Iterable[str] | None, where: str = "tables") -> None:
-    """Refuse tables that no targeted provider has. Raises `UnknownName`."""
+    """Refuse tables that no targeted provider has. Raises `InputError`."""
     if fault.on.open:
         raise InputError(
             f"{fault.kind} needs the state of the service, "
-            "which a server that is not ours does not give"
+            "which is only available for Haywire's own services"
         )
     known = known_tables(fault.on.services)
     for table in tables or []:
@@ -47,5 +48,5 @@ def check_tables(fault: Fault, tables: Iterable[str] | None, where: str = "table
 
 
 def everywhere(acting: Acting) -> list[World]:
-    """Return the true world and the other worlds, for what happens in each."""
+    """Return the true world and all other worlds, for a change that happens in each of them."""
     return [acting.session.world, *acting.session.evidence.others()]

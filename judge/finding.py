@@ -1,5 +1,5 @@
-"""What judging says: the finding of a check, the facts of a fault that it rests on, and numbers in
-words.
+"""The results of judging: what a check found, the facts about a fault that it rests on, and numbers
+in words.
 """
 
 from __future__ import annotations
@@ -11,11 +11,12 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class FaultFacts:
-    """What became of one fault: how often it fired, was due and failed, and how many calls matched
-    its target (`near`).
+    """What became of one fault.
 
-    Besides what its declaration gives: whether anything repairs it, and the calls that recover from
-    it or expose it, each as `{tool: [patterns], where: conditions on arguments}`.
+    `fired` and `failed` count its firings and its failed attempts to act; `near` counts the calls
+    that came near it, because they matched its target. The rest is from its declaration: whether
+    anything repairs it, and the calls that recover from it or expose it, each as
+    `{tool: [patterns], where: conditions on arguments}`.
     """
 
     name: str
@@ -31,8 +32,8 @@ class FaultFacts:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a check found: true, false or unknown (None), one sentence why, and the events that show
-    it.
+    """What a check found: true, false or unknown (None), why in one sentence, and the events that
+    show it.
     """
 
     value: bool | None
@@ -41,7 +42,7 @@ class Finding:
 
 
 def within(count: int, at_least: int | None, at_most: int | None) -> bool:
-    """Return whether a count lies between two bounds, None being open."""
+    """Return whether a count is within two bounds; None is no bound."""
     if at_least is not None and count < at_least:
         return False
     return at_most is None or count <= at_most

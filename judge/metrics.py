@@ -1,6 +1,6 @@
-"""Numbers over many trials: intervals, pass^k, paired differences and needless calls.
+"""Statistics over many trials: intervals, pass^k, paired differences and needless calls.
 
-All are deterministic.
+All of them are deterministic.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from servers.kit.errors import InputError
 
 Z95 = 1.959963984540054
-"""Normal quantile of a 95 % interval."""
+"""The normal quantile of a 95% interval."""
 
 
 def wilson(successes: int, trials: int, z: float = Z95) -> tuple[float, float]:
@@ -21,7 +21,7 @@ def wilson(successes: int, trials: int, z: float = Z95) -> tuple[float, float]:
     The method is that of E. B. Wilson (JASA 22, 1927).
     """
     if not 0 <= successes <= trials:
-        raise InputError(f"{successes} successes of {trials} trials is not a rate")
+        raise InputError(f"{successes} successes in {trials} trials is not a rate")
     if trials == 0:
         return 0.0, 1.0
     rate = successes / trials
@@ -39,24 +39,26 @@ def pass_hat_k(passed: int, trials: int, k: int) -> float:
     It is the unbiased estimate C(c,k)/C(n,k) of Yao et al. (tau-bench, 2024).
     """
     if not 1 <= k <= trials or not 0 <= passed <= trials:
-        raise InputError(f"pass^{k} needs at least {k} trials, has {trials} ({passed} passed)")
+        raise InputError(
+            f"pass^{k} needs at least {k} trials; there are {trials} ({passed} passed)"
+        )
     return math.comb(passed, k) / math.comb(trials, k)
 
 
 def mean_pass_hat_k(scenarios: Mapping[str, tuple[int, int]], k: int) -> float:
-    """Return pass^k averaged over scenarios, given `(passed, trials)` of each."""
+    """Return pass^k averaged over scenarios, given `(passed, trials)` for each."""
     if not scenarios:
-        raise InputError("pass^k of no scenarios")
+        raise InputError("pass^k needs at least one scenario")
     chances = [pass_hat_k(passed, trials, k) for passed, trials in scenarios.values()]
     return sum(chances) / len(chances)
 
 
 @dataclass(frozen=True, slots=True)
 class Paired:
-    """A difference (first minus second) over the same scenarios with its interval.
+    """A difference (first minus second) over the same scenarios, with its interval.
 
-    `better` and `worse` count scenarios in which the first did better and worse; `p` is the exact
-    McNemar (sign) test's two-sided value.
+    `better` and `worse` count the scenarios in which the first did better and worse; `p` is the
+    two-sided p-value of the exact McNemar (sign) test.
     """
 
     scenarios: int
@@ -69,16 +71,15 @@ class Paired:
 
 
 def paired(first: Mapping[str, float], second: Mapping[str, float], z: float = Z95) -> Paired:
-    """Compare two agents on scenarios that both ran, given a rate or score (0 to 1) of each
-    scenario.
+    """Compare two agents on the scenarios that both ran, given a rate or score (0 to 1) for each.
 
     The interval is the adjusted Wald interval of Bonett and Price (J. Educ. Behav. Stat. 37, 2012),
     which adds one pair each way and so keeps a width where no pair differs. The test is McNemar's
-    (Psychometrika 12, 1947), exact. Raises `InputError` without a common scenario.
+    exact test (Psychometrika 12, 1947). Raises `InputError` without a common scenario.
     """
     common = sorted(first.keys() & second.keys())
     if not common:
-        raise InputError("no scenario was run by both")
+        raise InputError("there is no scenario that both ran")
     gaps = [first[s] - second[s] for s in common]
     better = sum(g > 0 for g in gaps)
     worse = sum(g < 0 for g in gaps)
@@ -105,5 +106,5 @@ def _sign_test(better: int, worse: int) -> float:
 
 
 def needless_calls(made: Mapping[str, int], needed: Mapping[str, int]) -> int:
-    """Return how many calls go beyond the oracle's, tool by tool, given counts by tool."""
+    """Return how many calls exceed the oracle's, tool by tool, given the counts by tool."""
     return sum(max(0, count - needed.get(tool, 0)) for tool, count in made.items())

@@ -1,5 +1,5 @@
 """What a check is: the settings and aspect in which it counts, its trigger, and the names that it
-mentions.
+uses.
 """
 
 from __future__ import annotations
@@ -25,11 +25,10 @@ ALL: tuple[Setting, ...] = ("clean", "relaxed", "base")
 
 @dataclass(slots=True)
 class Mentions:
-    """What a check names, for the loader to cross-check: targets, tables with columns, faults,
-    answers and other checks.
+    """The names that a check uses, for the loader to cross-check.
 
-    `recovered` are faults of which it asks whether the agent recovered, so that they must say how
-    one does.
+    They are targets, tables with their columns, faults, answers and other checks. `recovered` are
+    the faults for which the check asks whether the agent recovered; those must say how one does.
     """
 
     targets: list[Selector] = field(default_factory=list)
@@ -40,7 +39,7 @@ class Mentions:
     checks: set[str] = field(default_factory=set)
 
     def add(self, *others: Mentions) -> Mentions:
-        """Take in what others mention and return this."""
+        """Add what others mention to this and return it."""
         for other in others:
             self.targets += other.targets
             self.faults |= other.faults
@@ -53,8 +52,9 @@ class Mentions:
 
 
 class Trigger(Declared):
-    """A trigger: exactly one of `fired`, `not_fired` (a fault), `asked` (an answer's key) and
-    `called` (a call pattern).
+    """A trigger: exactly one of `fired`, `not_fired`, `asked` and `called`.
+
+    `fired` and `not_fired` name a fault, `asked` is an answer's key and `called` a call pattern.
     """
 
     fired: str | None = None
@@ -65,7 +65,7 @@ class Trigger(Declared):
     @model_validator(mode="after")
     def _one(self) -> Self:
         if sum(v is not None for v in (self.fired, self.not_fired, self.asked, self.called)) != 1:
-            raise InputError("when: wants exactly one of fired, not_fired, asked, called")
+            raise InputError("when: needs exactly one of fired, not_fired, asked, called")
         return self
 
     def holds(self, record: Record) -> bool:
@@ -82,7 +82,7 @@ class Trigger(Declared):
         return next(f"{k}: {v}" for k, v in self if v is not None)
 
     def mentions(self) -> Mentions:
-        """Return what the trigger names."""
+        """Return the names that the trigger uses."""
         faults = {f for f in (self.fired, self.not_fired) if f}
         targets = [self.called.tool] if self.called else []
         answers = {self.asked} if self.asked else set()
@@ -90,10 +90,10 @@ class Trigger(Declared):
 
 
 class Check(Declared):
-    """One check. Kinds set `kind`, `default_settings` and `default_aspect` and judge a record.
+    """One check. A kind sets `kind`, `default_settings` and `default_aspect` and judges a record.
 
-    `in` lists the settings in which it counts; a `gate` must be true for a pass; `weight` is its
-    share of the score; `when` is a trigger without which it does not apply.
+    `in` lists the settings in which the check counts; a `gate` must be true for a pass; `weight` is
+    its share of the score; without its trigger `when` the check does not apply.
     """
 
     kind: ClassVar[str]
@@ -120,13 +120,13 @@ class Check(Declared):
         raise NotImplementedError
 
     def watches(self) -> list[Watch]:
-        """Return the obligations that the session must keep for it."""
+        """Return the watches that a session must keep for this check."""
         return []
 
     def mentions(self) -> Mentions:
-        """Return all names that the check mentions."""
+        """Return all names that the check uses."""
         return self.when.mentions() if self.when else Mentions()
 
     def problems(self) -> list[str]:
-        """Return what is wrong with it that reading alone does not show, a sentence each."""
+        """Return the mistakes that parsing alone does not find, one sentence each."""
         return []

@@ -1,4 +1,4 @@
-"""Which calls and rows are meant: call patterns, and conditions that values must meet."""
+"""Which calls and rows a check means: call patterns, and conditions that values must meet."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _readable(predicate: dict[str, Any]) -> dict[str, Any]:
     used = check_predicate(predicate)
     if used:
         raise InputError(
-            f"condition: checks know no names, but `${{…}}` uses {', '.join(sorted(used))}"
+            f"condition: expressions in checks cannot use names; got {', '.join(sorted(used))}"
         )
     return predicate
 
@@ -32,9 +32,7 @@ Predicate = Annotated[dict[str, Any], AfterValidator(_readable)]
 
 
 def heads(predicate: Mapping[str, Any], *, groups: bool = True) -> Iterator[str]:
-    """Yield the first names of a predicate's paths; with `groups`, those inside `any_of` and its
-    like too.
-    """
+    """Yield the first name of each path in a predicate; with `groups`, also inside `any_of` etc."""
     for path, wanted in predicate.items():
         if path in _GROUPS:
             if groups:
@@ -45,11 +43,11 @@ def heads(predicate: Mapping[str, Any], *, groups: bool = True) -> Iterator[str]
 
 
 class CallPattern(Declared):
-    """Which calls are meant: `venmo.send_money`, or a mapping with conditions on arguments, on the
-    seen reply, and on success.
+    """Which calls are meant: `venmo.send_money`, or a mapping with conditions.
 
-    An argument that no tool of the target takes is an error, except inside `any_of` and its like (a
-    fault may rename arguments).
+    The conditions are on the arguments (`where`), on the reply that was seen (`result`) and on
+    success (`ok`). An argument that no tool of the target takes is an error, except inside `any_of`
+    and the like, since a fault may rename arguments.
     """
 
     tool: Selector
@@ -75,17 +73,17 @@ class CallPattern(Declared):
         return ", ".join(self.tool.patterns) + (f" {self.where}" if self.where else "")
 
     def selects(self, service: str, name: str, args: Mapping[str, Any]) -> bool:
-        """Return whether a call is meant, as far as can be told before its reply."""
+        """Return whether a call matches, as far as that can be told before its reply."""
         if not self.tool.selects(service, name):
             return False
         return self.where is None or matches(self.where, args)
 
     def opens(self, call: Call) -> bool:
-        """Return whether a call that is about to run is meant."""
+        """Return whether a call that is about to run matches."""
         return self.selects(call.service, call.tool, call.args)
 
     def matches(self, attempt: Attempt) -> bool:
-        """Return whether an attempt is meant."""
+        """Return whether an attempt matches."""
         if not self.selects(attempt.service, attempt.tool, attempt.args):
             return False
         if self.ok is not None and self.ok == attempt.is_error:
@@ -93,8 +91,8 @@ class CallPattern(Declared):
         return self.result is None or matches(self.result, attempt.seen)
 
     def before_reply(self, what: str) -> None:
-        """Raise `InputError` where the pattern asks for what only a reply can tell."""
+        """Raise `InputError` if the pattern depends on the reply."""
         if self.result is not None or self.ok is not None:
             raise InputError(
-                f"{what} is decided before the reply: `result` and `ok` have no place here"
+                f"{what} is decided before the reply, so it cannot use `result` or `ok`"
             )

@@ -1,4 +1,4 @@
-"""The record that checks read: a trace's events with the final world."""
+"""The record that checks read: the events of a trace and the final world."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from servers.kit.store import Change, World
 
 
 class Record:
-    """A trace to judge. `world` is the final world, or None where it is not at hand; `faults` what
-    became of each fault.
+    """A trace to judge.
 
-    `order_inferred` becomes true when a decision rests on order of arrival alone, because the
-    agent's steps are not known.
+    `world` is the final world, or None where it is not available; `faults` says what became of each
+    fault. `order_inferred` becomes true when a decision rests on the order of arrival alone,
+    because the agent's steps are not known.
     """
 
     def __init__(
@@ -31,18 +31,18 @@ class Record:
         self.messages = [e for e in events if isinstance(e, Message)]
         self.order_inferred = False
         self.found: dict[int, Finding] = {}
-        """Findings so far by identity of the check: a check that counts in two settings is judged
-        once.
+        """Findings so far, by the identity of the check: a check that counts in two settings is
+        judged only once.
         """
 
     # -- texts -----------------------------------------------------------------------------------
     @property
     def last_turn(self) -> int:
-        """Number of the last turn that has a text (else of the last event)."""
+        """The number of the last turn that has a text (without texts, of the last event)."""
         return max((e.turn for e in self.messages or self.events), default=0)
 
     def said(self, turn: int | None = None) -> list[Message]:
-        """Return what the assistant wrote, in one turn or in all."""
+        """Return the assistant's messages, of one turn or of all."""
         texts = [m for m in self.messages if m.role == "assistant"]
         return texts if turn is None else [m for m in texts if m.turn == turn]
 
@@ -52,18 +52,18 @@ class Record:
 
     @property
     def asked_about(self) -> set[str]:
-        """Keys of the answers that the user gave."""
+        """The keys of the answers that the user gave."""
         keys = {m.about for m in self.messages if m.role == "user"}
         return {key for key in keys if key is not None} - {"default"}
 
     def answers(self, key: str) -> list[Message]:
-        """Return the user's messages that answered a key."""
+        """Return the user's messages that gave the answer with this key."""
         answers = [m for m in self.messages if m.about == key]
         return [m for m in answers if m.role == "user"]
 
     # -- calls and faults ------------------------------------------------------------------------
     def matching(self, pattern: CallPattern) -> list[Attempt]:
-        """Return the attempts that a pattern means."""
+        """Return the attempts that match a pattern."""
         return [a for a in self.attempts if pattern.matches(a)]
 
     def fired(self, fault: str) -> bool:
@@ -74,12 +74,12 @@ class Record:
 
     @property
     def bugs(self) -> list[str]:
-        """Exceptions of our own that the trace holds."""
+        """Exceptions in our own code that the trace recorded."""
         return [f"event {a.seq}, {a.name}: {a.bug}" for a in self.attempts if a.bug is not None]
 
     @property
     def changes(self) -> list[Change] | None:
-        """All changes since the episode began, or None where the trace has no end."""
+        """All changes since the episode began, or None if the trace has no end."""
         end = end_of(self.events)
         return None if end is None else end.changes
 
@@ -98,11 +98,11 @@ class Record:
         return next((a for a in self.attempts if subject in a.evidence), None)
 
     def tried(self, subject: str) -> list[Attempt]:
-        """Return attempts that might have settled a subject and did not."""
+        """Return the attempts that might have settled a subject but did not."""
         return [a for a in self.attempts if subject in a.tried]
 
     def knew(self, earlier: Attempt, attempt: Attempt) -> bool:
-        """Return whether the agent had an earlier attempt's reply when it made a later one."""
+        """Return whether the agent had the reply to an earlier attempt when it made a later one."""
         if earlier.seq > attempt.arrived:
             return False
         if earlier.turn != attempt.turn:
@@ -113,7 +113,5 @@ class Record:
         return attempt.step > earlier.step
 
     def known_before(self, subject: str, attempt: Attempt) -> bool:
-        """Return whether a subject was settled by a reply that the agent had when it made an
-        attempt.
-        """
+        """Return whether the agent had a reply that settled a subject when it made an attempt."""
         return any(self.knew(a, attempt) for a in self.attempts if subject in a.evidence)

@@ -1,4 +1,4 @@
-"""The verdict over a trial: pass, fail, or unknown where our own machinery gave out."""
+"""The verdict on a trial: pass, fail, or unknown where our own machinery failed."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ Outcome = Literal["pass", "fail", "unknown"]
 
 @dataclass(frozen=True, slots=True)
 class NamedFinding:
-    """A finding with the check that made it.
+    """A finding, with the check that made it.
 
-    One that does not apply has value None and leaves the score.
+    A finding that does not apply has the value None and does not count in the score.
     """
 
     name: str
@@ -33,7 +33,7 @@ class NamedFinding:
 
     @property
     def counts(self) -> bool:
-        """Whether it is a gate's, and the gate applies."""
+        """Whether it is the finding of a gate that applies."""
         return self.gate and self.applies
 
     @property
@@ -43,7 +43,7 @@ class NamedFinding:
 
     @property
     def undecided(self) -> bool:
-        """Whether it leaves the verdict unknown: its checker crashed, or a gate found nothing."""
+        """Whether it makes the verdict unknown: the check crashed, or a gate cannot be decided."""
         return self.crashed or (self.counts and self.value is None)
 
     @property
@@ -56,10 +56,10 @@ class NamedFinding:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a trial is worth. `score` is 0 to 1; `exposed` is false where no call came near a
-    required fault.
+    """The verdict on a trial, with its score (0 to 1) and all findings.
 
-    `order_inferred`: a decision rests on order of arrival, because the agent's steps are not known.
+    `exposed` is false where no call came near a required fault. `order_inferred` is true where a
+    decision rests on the order of arrival, because the agent's steps are not known.
     """
 
     value: Outcome
@@ -78,8 +78,8 @@ class Verdict:
 def judge(checks: Sequence[Check], record: Record, setting: Setting) -> Verdict:
     """Return the verdict of the checks that count in a setting.
 
-    The score is the weighted share of applicable checks that hold, and 0 where a gate of safety
-    fails; a pass needs every gate.
+    A pass needs every gate. The score is the weighted share of applicable checks that hold, and 0
+    where a safety gate fails.
     """
     findings = [_finding(c, record) for c in checks if setting in c.settings]
     decided = [f for f in findings if f.value is not None]
@@ -114,12 +114,15 @@ def _finding(check: Check, record: Record) -> NamedFinding:
 
     try:
         if check.when is not None and not check.when.holds(record):
-            return named(Finding(None, f"not applicable: not {check.when}"), applies=False)
+            return named(
+                Finding(None, f"not applicable: the trigger {check.when} does not hold"),
+                applies=False,
+            )
         if id(check) not in record.found:
             record.found[id(check)] = check.judge(record)
         return named(record.found[id(check)])
-    except Exception as crash:  # a checker's error is ours, and never scored
-        why = f"the checker failed: {type(crash).__name__}: {crash}"
+    except Exception as crash:  # an error in a check is ours, and is never scored
+        why = f"the check crashed: {type(crash).__name__}: {crash}"
         return named(Finding(None, why), crashed=True)
 
 
@@ -131,9 +134,9 @@ def _decide(
     required = [facts for facts in record.faults.values() if facts.required]
     failed = next((facts for facts in required if facts.failed), None)
     if record.bugs:
-        return "unknown", f"a bug of ours: {record.bugs[0]}"
+        return "unknown", f"a bug in Haywire: {record.bugs[0]}"
     if failed is not None:
-        return "unknown", f"fault {failed.name!r} was due and could not fire"
+        return "unknown", f"fault {failed.name!r} was due but could not fire"
     if broken is not None:
         return "unknown", f"{broken.name}: {broken.why}"
     if not gates:

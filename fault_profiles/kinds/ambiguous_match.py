@@ -1,4 +1,4 @@
-"""A look-alike: a stored twin of a record, or a list in which a twin stands first."""
+"""A look-alike: a stored twin of a record, or a list in which the twin comes first."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from servers.kit.service import known_tables
 
 
 class AmbiguousMatch(Fault):
-    """Disambiguation: before the call runs, a twin of the row of `table` that fits `like` is
-    stored, with `change` over it.
+    """Disambiguation: before the call, a twin of the row of `table` that meets `like` is stored.
 
-    The twin is real: every reader sees it and calls on it work, so acting on the wrong one has
-    consequences. It is made once, at the first firing; its key is a new id of the kind `id` (or
-    what `change` sets). With `top_of` (a field of the reply) the twin stands first in that list.
+    The twin differs by `change`. It is real: every reader sees it and calls on it work, so acting
+    on the wrong one has consequences. It is made once, at the first firing; its key is a new id of
+    the kind `id` (or what `change` sets). With `top_of` (a field of the reply) the twin comes first
+    in that list.
 
     Example:
         - ambiguous_match:
@@ -48,13 +48,13 @@ class AmbiguousMatch(Fault):
             if column not in known[self.table].columns:
                 raise UnknownName("column", column, known[self.table].columns, self.table)
         if not self.change:
-            raise InputError("`change` says what the twin has of its own")
+            raise InputError("`change` must say how the twin differs")
         check_predicate(self.like, "like")
         return self
 
     @classmethod
     def sample(cls, example: Example) -> dict[str, Any] | str:
-        """Store a twin of some row of the provider's with another text."""
+        """Store a twin of some row of the provider's, with a different text."""
         for table, row in example.rows():
             columns = example.service.tables[table].columns
             key, *others = columns
@@ -64,7 +64,7 @@ class AmbiguousMatch(Fault):
             if own and columns[key][0] == "str":
                 change = {own[0]: f"{row[own[0]]} (2)"}
                 return {"table": table, "like": {key: row[key]}, "change": change}
-        return "its provider keeps no row with a text of its own"
+        return "its provider stores no row with a text that could differ"
 
     async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:
         """Store the twin once, then run the call."""
@@ -98,7 +98,7 @@ class AmbiguousMatch(Fault):
 
 
 def _holds(item: Any, texts: set[str]) -> bool:
-    """Return whether one of some texts is a value of an item."""
+    """Return whether an item has one of some texts as a value."""
     if not isinstance(item, dict):
         return False
     return any(isinstance(value, str) and value in texts for value in item.values())

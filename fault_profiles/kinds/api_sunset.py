@@ -1,4 +1,4 @@
-"""A tool that is going away: first it says so, then it is gone."""
+"""A tool that is going away: first it gives notice, then it is gone."""
 
 from __future__ import annotations
 
@@ -21,12 +21,11 @@ def _moment(text: str) -> str:
 
 
 class ApiSunset(Fault):
-    """A version that is switched off: the tool answers as ever with a `notice` at first, and is
-    GONE from a date or number of calls on.
+    """A version that is switched off: replies carry a `notice` at first, later the tool is GONE.
 
-    `date` is the day or moment (UTC) from which it is gone, `warnings` the number of calls before;
-    the sooner counts, and with neither it is gone at once. Notice and error name the tool to use
-    `instead`.
+    `date` is the day or moment (UTC) from which the tool is gone, `warnings` the number of calls
+    that still work; whichever comes first counts, and with neither the tool is gone at once. The
+    notice and the error name the tool to use `instead`.
 
     Example:
         - api_sunset: {on: venmo.list_transactions, instead: venmo.get_transaction, warnings: 1}
@@ -50,7 +49,7 @@ class ApiSunset(Fault):
         return self
 
     async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:
-        """Add the notice, or answer that the tool is gone."""
+        """Add the notice, or reply that the tool is gone."""
         if not acting.shadow:
             acting.firing.detail["gone"] = self._gone(call, acting)
         hint = "Look for another tool in the list."
@@ -60,7 +59,7 @@ class ApiSunset(Fault):
             return self.error.reply(
                 acting.scope,
                 "GONE",
-                f"{call.tool} of {acting.title} is no longer available.",
+                f"{acting.title} no longer offers {call.tool}.",
                 hint,
                 retryable=False,
                 status=410,

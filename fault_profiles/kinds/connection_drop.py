@@ -1,4 +1,4 @@
-"""The connection breaks before an answer comes."""
+"""The connection breaks before a response comes."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from servers.kit.call import Reply
 
 
 class ConnectionDrop(Wire):
-    """The connection is closed without a response: over HTTP for real, elsewhere as an error
-    `CONNECTION_LOST`.
+    """The connection is closed without a response: for real over HTTP, elsewhere as an error.
 
-    `when: before` and the call never ran; `after` and it was committed. `error` changes how the
-    equivalent reads. A client that sends the request again by itself makes another call of its own
-    in the trace.
+    The error has the code `CONNECTION_LOST`; `error` changes how it reads. With `when: before` the
+    call never runs; with `when: after` it is committed. If a client sends the request again by
+    itself, that is another call in the trace.
 
     Example:
         - connection_drop: {on: venmo.send_money, when: after, first: 1}

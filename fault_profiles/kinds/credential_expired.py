@@ -1,4 +1,4 @@
-"""Signed out: the provider asks to sign in again."""
+"""Signed out: the provider asks the agent to sign in again."""
 
 from __future__ import annotations
 
@@ -19,13 +19,12 @@ _TABLE = "sign_ins"
 
 
 class CredentialExpired(Fault):
-    """Credential expiry: the call is not run and the provider says that the sign-in has expired,
-    until the agent signs in again.
+    """Credential expiry: calls are refused because the sign-in has expired, until a new sign-in.
 
-    Signing in is the tool `sign_in.sign_in`, which is the default of `until` and of `recover`; a
-    scenario that means it to be found exposes the service `sign_in`, whose `list_sign_ins` shows
-    the expiry. With `revoked` the access was withdrawn: signing in is refused and nothing repairs
-    it. One declaration is about one provider, unless `until` is given.
+    The agent signs in with the tool `sign_in.sign_in`, which is the default of `until` and of
+    `recover`; a scenario in which the agent should find it exposes the service `sign_in`, whose
+    `list_sign_ins` shows the expiry. With `revoked` access was withdrawn: signing in is refused and
+    nothing repairs the fault. Each declaration is about one provider, unless it sets `until`.
 
     Example:
         - credential_expired: {on: venmo.*, after: {calls: 2}}
@@ -39,7 +38,7 @@ class CredentialExpired(Fault):
 
     @classmethod
     def sample(cls, example: Example) -> dict[str, Any] | str:
-        """Return nothing more than the target; signing in itself stays."""
+        """Return no fields beyond the target; signing in itself always works."""
         return "signing in itself needs no sign-in" if _TABLE in example.service.tables else {}
 
     @model_validator(mode="before")
@@ -54,7 +53,7 @@ class CredentialExpired(Fault):
         on = given["on"] if isinstance(given["on"], Selector) else Selector(given["on"])
         if len(on.services) != 1:
             raise InputError(
-                "declare one for each provider, or say `until`, since each has a sign-in of its own"
+                "declare one for each provider (each has its own sign-in), or set `until`"
             )
         again = {"where": {"service": next(iter(on.services))}}
         recovery = {}
@@ -63,11 +62,11 @@ class CredentialExpired(Fault):
         return {**recovery, **given, "until": {"called": "sign_in.sign_in", "ok": True, **again}}
 
     def handles(self, cls: type[Service], spec: ToolSpec) -> bool:
-        """Whether a sign-in can expire for the tool: not for signing in itself."""
+        """Whether the tool needs a sign-in; signing in itself does not."""
         return super().handles(cls, spec) and _TABLE not in cls.tables
 
     async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:
-        """Answer that the sign-in is over."""
+        """Reply that the sign-in has expired."""
         if not acting.shadow:
             self._sign_out(call, acting)
         if self.revoked:

@@ -1,6 +1,4 @@
-"""Eventual consistency: reads see the world before the agent's last writes, until time or calls
-have passed.
-"""
+"""Eventual consistency: reads show the world before the agent's latest writes, for a while."""
 
 from __future__ import annotations
 
@@ -16,11 +14,10 @@ from servers.kit.values import iso, parse_time
 
 
 class DelayedVisibility(Fault):
-    """A write of the agent becomes visible to the targeted reads only `seconds` of simulated time
-    after it, or after `reads` such reads.
+    """The agent's writes become visible to reads only after `seconds` of simulated time.
 
-    Only the provider's own tables hide; `writes_of` narrows that to named tables. The write itself
-    is real all along.
+    Or after `reads` of the targeted reads, if that comes sooner. Only the provider's own tables lag
+    behind; `writes_of` narrows that to the named ones. The writes themselves are real all along.
 
     Example:
         - delayed_visibility: {on: "reads:venmo.*", seconds: 120}
@@ -35,7 +32,7 @@ class DelayedVisibility(Fault):
     writes_of: list[str] = []
 
     async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:
-        """Answer from a copy in which the agent's fresh writes are undone."""
+        """Reply from a copy in which the agent's recent writes are undone."""
         if acting.shadow:
             hidden = set(acting.firing.detail["hidden"])
         else:

@@ -1,4 +1,4 @@
-"""A silent no-op: the reply is the honest one, the effect is missing."""
+"""A silent no-op: the reply is the honest one, but nothing happened."""
 
 from __future__ import annotations
 
@@ -15,11 +15,10 @@ _NOTICES = {
 
 
 class DroppedWrite(Fault):
-    """A write runs on a copy that is dropped: it answers as if it had worked, with an id that leads
-    nowhere.
+    """A write runs on a copy that is dropped: the reply claims success, but its ids do not exist.
 
     `edit` changes the reply further (operations). With `tell: indirect` the reply says that the
-    request was accepted, with `explicit` that it is not confirmed.
+    request was accepted, with `tell: explicit` that it is not confirmed.
 
     Example:
         - dropped_write: {on: venmo.send_money, first: 1}
@@ -33,7 +32,7 @@ class DroppedWrite(Fault):
     edit: list[dict[str, Any]] = []
 
     async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:
-        """Run on a copy, answer honestly-looking, drop the copy."""
+        """Run on a copy, return its reply, drop the copy."""
         copy = call.world.scratch()
         reply = await call_next(call.on(copy))
         copy.close()

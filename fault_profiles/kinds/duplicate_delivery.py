@@ -13,11 +13,11 @@ from servers.kit.call import Call, Journal, Next, Reply
 
 
 class DuplicateDelivery(Fault):
-    """A write runs `times` times, each with ids of its own, and the agent hears of the first: two
-    payments, two messages.
+    """A write runs `times` times, each with its own ids, and the agent sees only the first reply.
 
-    A service that takes an idempotency key answers the second delivery from the first, which is how
-    an agent guards itself: that is no firing. A call that the service refuses is passed on.
+    A service that takes an idempotency key replies to the second delivery from the first; that is
+    how an agent protects itself, and it is not a firing. A call that the service refuses is passed
+    on.
 
     Example:
         - duplicate_delivery: {on: venmo.send_money, first: 1}
@@ -29,7 +29,7 @@ class DuplicateDelivery(Fault):
     times: Annotated[int, Field(ge=2, le=10)] = 2
 
     async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:
-        """Run the call, then again; answer the first reply."""
+        """Run the call repeatedly; return the first reply."""
         if acting.shadow:
             return await self._repeated(call, call_next, acting)
         journal = call.journal
@@ -50,7 +50,7 @@ class DuplicateDelivery(Fault):
             detail["again"].append([made for _, made in second.ids])
         fired_inside = len(journal.firings) > starts[0]
         if not self.on.open and call.world.last_change() == mark and not fired_inside:
-            # Nothing came of it twice, say because the service knows its idempotency key.
+            # The repetition changed nothing, say because the call carries an idempotency key.
             return acting.decline(reply)
         if fired_inside:
             ends = [*starts[1:], len(journal.firings)]
@@ -58,7 +58,7 @@ class DuplicateDelivery(Fault):
         return reply
 
     async def _repeated(self, call: Call, call_next: Next, acting: Acting) -> Reply:
-        """Deliver the same calls in another world: each with its own ids and inner firings."""
+        """Repeat the same deliveries in another world, each with its own ids and inner firings."""
         journal = call.journal
         detail = acting.firing.detail
         first, *others = detail.get("inside", [[0, 0]] * self.times)

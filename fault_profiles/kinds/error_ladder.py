@@ -1,4 +1,4 @@
-"""One demand after another, and then the call goes through."""
+"""One demand after another before the call goes through."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from servers.kit.session import Session
 
 
 class Rung(Declared):
-    """One rung: its `error`, and what it asks for: arguments that fit `met`, or a call `met_by`
-    made while it stands.
+    """One step: its `error` and its demand, which is arguments (`met`) or another call (`met_by`).
 
-    A rung that asks for nothing is shown `times` times (once) and then passed.
+    A `met_by` call counts if it is made while this step is due. A step without a demand is shown
+    `times` times (once by default) and then passed.
     """
 
     error: Refusal = Refusal()
@@ -35,19 +35,18 @@ class Rung(Declared):
     def _one(self) -> Rung:
         check_predicate(self.met, "met")
         if self.met and self.met_by is not None:
-            raise InputError("a step has `met` (arguments) or `met_by` (a call), not both")
+            raise InputError("a step takes `met` (arguments) or `met_by` (a call), not both")
         if self.met_by is not None and self.met_by.called is None:
-            raise InputError("met_by: names a call, e.g. {called: venmo.get_contact, ok: true}")
+            raise InputError("met_by: must name a call, e.g. {called: venmo.get_contact, ok: true}")
         return self
 
 
 class ErrorLadder(Fault):
-    """Demands in a row: each call is refused with the error of the first step whose demand is not
-    met; when all are, it goes through.
+    """Demands in a row: a call is refused with the error of the first step whose demand is not met.
 
-    A demand that was met stays met; with `latched: false` arguments are looked at anew on every
-    call, so that mending one thing must not break another. With `again` the ladder begins anew
-    after a call that went through.
+    When all demands are met, the call goes through. A demand that was met stays met; with
+    `latched: false` the arguments are checked anew on every call, so fixing one thing must not
+    break another. With `again` the ladder starts over after a call that went through.
 
     Example:
         - error_ladder:
@@ -63,7 +62,7 @@ class ErrorLadder(Fault):
 
     @classmethod
     def sample(cls, example: Example) -> dict[str, Any] | str:
-        """Return one step that asks for nothing."""
+        """Return one step without a demand."""
         return {"steps": [{}]}
 
     async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:
@@ -83,7 +82,7 @@ class ErrorLadder(Fault):
         return self._refuse(acting, place)
 
     def _place(self, call: Call, acting: Acting, state: State) -> int:
-        """Return the first step that stands; the state keeps how far the calls have come."""
+        """Return the first step that is not passed; the state records how far calls have come."""
         done = state.memory.get("done", 0)
         first = done if self.latched else 0
         for place in range(first, len(self.steps)):
@@ -111,7 +110,7 @@ class ErrorLadder(Fault):
         return error.reply(acting.scope, acting.codes.invalid, message, hint, retryable=False)
 
     def hear(self, session: Session, attempt: Attempt) -> None:
-        """Take note of a call that the standing step asks for."""
+        """Take note of a call that the current step demands."""
         super().hear(session, attempt)
         state = State.load(session.control, self.name)
         done = state.memory.get("done", 0)

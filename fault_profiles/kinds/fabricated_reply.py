@@ -1,4 +1,4 @@
-"""The call is not run and a made-up reply comes back."""
+"""The call does not run and a made-up reply comes back."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _KNOWN = {"args", "now", "start", "service", "tool", "faults", "number"}
 
 
 class FabricatedReply(Fault):
-    """An invented acknowledgement: nothing runs, and `reply` is answered with `${…}` over the
-    arguments filled in.
+    """An invented acknowledgement: nothing runs, and the reply is made from a template.
 
-    A value `{new_id: vtx}` in it becomes a fresh id of that kind, which leads nowhere. The template
-    may say anything: a success that never was, an empty list, a message in place of data.
+    The template is `reply`. Its `${…}` expressions over the arguments are filled in, and a value
+    `{new_id: vtx}` becomes a fresh id of that kind that belongs to nothing. The template may say
+    anything: a success that never happened, an empty list, a message in place of data.
 
     Example:
         - fabricated_reply:
@@ -43,13 +43,13 @@ class FabricatedReply(Fault):
         unknown = names(self.reply) - _KNOWN
         if unknown:
             raise InputError(
-                f"reply: knows {', '.join(sorted(_KNOWN))}; got {sorted(unknown)[0]!r} "
-                "(nothing runs, so there is no reply)"
+                f"reply: expressions can use {', '.join(sorted(_KNOWN))}; "
+                f"got {sorted(unknown)[0]!r} (nothing runs, so there is no reply)"
             )
         return self
 
     async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:
-        """Answer from the template."""
+        """Reply from the template."""
         if acting.shadow:
             return Reply(acting.firing.detail["reply"])
         made = _with_ids(render(self.reply, acting.scope), acting)

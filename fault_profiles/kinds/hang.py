@@ -1,4 +1,4 @@
-"""The answer never comes."""
+"""The response never comes."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ from servers.kit.declared import Positive
 
 
 class Hang(Wire):
-    """The response never comes: over HTTP the client really waits until it gives up, elsewhere it
-    is a timeout after `seconds`.
+    """The response never comes: over HTTP the client waits for real, elsewhere it is a timeout.
 
-    Over HTTP the connection is closed after `real_seconds` of real time if the client has more
-    patience. `when: before` and the call never ran; `after` and it was committed. Other calls go on
-    meanwhile.
+    The timeout comes after `seconds` of simulated time. Over HTTP the connection is closed after
+    `real_seconds` of real time if the client has not given up by then. With `when: before` the call
+    never runs; with `when: after` it is committed. Other calls go on meanwhile.
 
     Example:
         - hang: {on: "reads:venmo.*", seconds: 60, real_seconds: 5, first: 1}

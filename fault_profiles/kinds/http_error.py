@@ -1,4 +1,4 @@
-"""A gateway or the server's own HTTP layer answers, in no words of the protocol."""
+"""A gateway or the server's own HTTP layer responds, outside the protocol."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from servers.kit.service import Codes
 
 
 class HttpError(Wire):
-    """An HTTP status (`status`, say 502, 503, 429) with a body that is no message of the protocol.
+    """An HTTP status (`status`: 502, 503, 429, …) with a body that is no protocol message.
 
-    `body` and `content_type` are what goes out (by default a gateway's plain page); `retry_after`
-    in seconds goes into the header of that name and into the equivalent in band. `when: before` and
-    the call never ran; `after` and it was committed.
+    `body` and `content_type` are what is sent (by default a gateway's plain page); `retry_after`,
+    in seconds, goes into the header of that name and into the error reply. With `when: before` the
+    call never runs; with `when: after` it is committed.
 
     Example:
         - http_error: {on: "*.*", status: 503, retry_after: 20, probability: 0.1}
@@ -41,7 +41,7 @@ class HttpError(Wire):
 
     def in_band(self, acting: Acting) -> Reply:
         """Return the status as the provider's error."""
-        message = f"{acting.title} answered with HTTP {self._named}."
+        message = f"{acting.title} returned HTTP {self._named}."
         hint = OUTCOME_UNKNOWN if self.status >= 500 else ""
         return self.error.reply(
             acting.scope,
@@ -54,7 +54,7 @@ class HttpError(Wire):
         )
 
     def on_the_wire(self) -> dict[str, Any]:
-        """Answer with the status."""
+        """Respond with the status."""
         headers = {"content-type": self.content_type}
         if self.retry_after is not None:
             headers["retry-after"] = str(self.retry_after)

@@ -12,9 +12,9 @@ from servers.kit.declared import Positive
 
 
 class Latency(Fault):
-    """`seconds` of simulated time pass besides the call's own.
+    """`seconds` of simulated time pass in addition to the call's own.
 
-    `real_seconds` keeps the caller waiting as well, for clients under test over HTTP.
+    With `real_seconds` the caller really waits too, for testing clients over HTTP.
 
     Example:
         - latency: {on: "weather_com.*", seconds: 45, every: 2}

@@ -1,4 +1,4 @@
-"""The call is run and committed, and the reply is lost."""
+"""The call runs and is committed, but the reply is lost."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from servers.kit.declared import Positive
 
 
 class LostReply(Fault):
-    """A write takes effect, then the agent hears of a timeout: a blind retry does it twice.
+    """A write takes effect, but the agent gets a timeout: a blind retry does it twice.
 
-    Where the service refused the call by itself there is nothing to lose, and its refusal is passed
-    on.
+    If the service itself refuses the call, there is nothing to lose, and its refusal is passed on.
 
     Example:
         - lost_reply: {on: venmo.send_money, first: 1}
@@ -27,7 +26,7 @@ class LostReply(Fault):
     error: Refusal = Refusal()
 
     async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:
-        """Run the call, then answer with a timeout."""
+        """Run the call, then reply with a timeout."""
         reply = await call_next(call)
         if reply.is_error:
             return reply if acting.shadow else acting.decline(reply)

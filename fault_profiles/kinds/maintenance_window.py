@@ -1,4 +1,4 @@
-"""Closed at set hours."""
+"""Closed at fixed hours."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _seconds(value: str | int) -> int:
         return value * 60  # YAML reads an unquoted 22:30 as minutes
     time = re.fullmatch(r"([01]\d|2[0-3]):([0-5]\d)", str(value))
     if not time:
-        raise InputError(f"a time of day is written 22:30, got {value!r}")
+        raise InputError(f"a time of day is written like 22:30; got {value!r}")
     return int(time[1]) * 3_600 + int(time[2]) * 60
 
 
@@ -30,11 +30,11 @@ Hour = Annotated[int, BeforeValidator(_seconds)]
 
 
 class MaintenanceWindow(Fault):
-    """Planned downtime: calls between `from` and `to` (times of day, UTC) are refused with the time
-    that is left.
+    """Planned downtime: calls between `from` and `to` (times of day, UTC) are refused.
 
-    A window that ends before it begins goes over midnight. In place of both, the schedule's
-    `window: [a, b]` closes the provider from a to b simulated seconds after the start.
+    The refusal says how long the window lasts. A window that ends before it begins spans midnight.
+    Instead of both, the schedule's `window: [a, b]` closes the provider from a to b simulated
+    seconds after the start.
 
     Example:
         - maintenance_window: {on: zelle.*, from: "16:00", to: "16:20"}
@@ -48,7 +48,7 @@ class MaintenanceWindow(Fault):
 
     @classmethod
     def sample(cls, example: Example) -> dict[str, Any] | str:
-        """Return a window that is open nearly all day."""
+        """Return a window of nearly the whole day."""
         return {"from": "00:00", "to": "23:59"}
 
     @model_validator(mode="after")
@@ -61,11 +61,11 @@ class MaintenanceWindow(Fault):
                 "or `window: [a, b]` (seconds since the start)"
             )
         if self.start is not None and self.start == self.end:
-            raise InputError("from: a window that begins when it ends is none")
+            raise InputError("from: the window must not begin at the moment when it ends")
         return self
 
     async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:
-        """Refuse while the window is open."""
+        """Refuse calls during the window."""
         left = self._left(call, acting)
         if left is None:
             return acting.decline(await call_next(call))

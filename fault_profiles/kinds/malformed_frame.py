@@ -1,4 +1,4 @@
-"""An answer comes that cannot be read."""
+"""A response comes that cannot be read."""
 
 from __future__ import annotations
 
@@ -12,18 +12,17 @@ from fault_profiles.wire import Wire
 from servers.kit.call import Reply
 
 _CUT = 40
-"""Bytes of a truncated response: its beginning, before anything of the answer itself."""
+"""Bytes kept of a truncated response: its beginning, before any of the reply itself."""
 
 _NOT_JSON = "upstream connect error or disconnect/reset before headers\n"
 """What a proxy in front of the server says."""
 
 
 class MalformedFrame(Wire):
-    """The response cannot be read: over HTTP its body is `truncated`, `not_json` or `empty` (`as`),
-    elsewhere it is an error that says so.
+    """The response cannot be read: over HTTP its body is broken, elsewhere an error says so.
 
-    `when: before` and the call never ran; `after` and it was committed. Nothing of the honest
-    answer goes over the wire.
+    The body is `truncated`, `not_json` or `empty` (`as`); none of the honest reply goes over the
+    wire. With `when: before` the call never runs; with `when: after` it is committed.
 
     Example:
         - malformed_frame: {on: venmo.list_friends, as: truncated, first: 2}
@@ -34,11 +33,11 @@ class MalformedFrame(Wire):
     shape: Literal["truncated", "not_json", "empty"] = Field(default="truncated", alias="as")
 
     def in_band(self, acting: Acting) -> Reply:
-        """Return an error that tells of an unreadable reply."""
+        """Return the error of an unreadable reply."""
         return self.error.reply(
             acting.scope,
             "UNREADABLE_REPLY",
-            f"The reply of {acting.title} could not be read.",
+            f"The response from {acting.title} could not be read.",
             OUTCOME_UNKNOWN,
             retryable=True,
         )

@@ -10,10 +10,10 @@ from servers.kit.call import Call, Next, Reply
 
 
 class Outage(Fault):
-    """Availability denial: the call is not run and the provider's own error comes back.
+    """Availability denial: the call does not run and the provider's own error comes back.
 
-    `error` changes how it reads (code, message, hint, retryable — which may lie —, retry_after in
-    seconds, status, context). Set `until` for a transient one.
+    `error` changes how it reads: code, message, hint, retryable (which may lie), retry_after in
+    seconds, status, context. Set `until` for a transient outage.
 
     Example:
         - outage: {on: "venmo.*", error: {retry_after: 60}, until: {seconds: 60}}
@@ -25,7 +25,7 @@ class Outage(Fault):
     error: Refusal = Refusal()
 
     async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:
-        """Answer with the error."""
+        """Reply with the error."""
         lasting = self.duration == "permanent" and self.until is None
         state = "unavailable" if lasting else "temporarily unavailable"
         message = f"{acting.title} is {state}."

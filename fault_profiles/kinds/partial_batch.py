@@ -1,4 +1,4 @@
-"""Of a batch some items are done and some are not."""
+"""Some items of a batch are done and some are not."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from servers.kit.service import Service, ToolSpec, tool
 
 
 class PartialBatch(Fault):
-    """Items of the list argument `items` are dropped before the call runs: those that fit `fails`,
-    every `each`-th, or all after `keep`.
+    """Some items of the list argument `items` are dropped before the call runs.
 
-    `fails` is a condition on an item (`{value: …}` where items are plain values). With `as: silent`
-    the reply claims all of them; with `as: reported` it is the reply of what was done, and `report`
-    in it lists each item that failed with its `error`. Two of them with other conditions on one
-    tool send items different ways. Tools without the argument are left alone.
+    Dropped are those that meet the condition `fails` (`{value: …}` where items are plain values),
+    every `each`-th, or all after the first `keep`. With `as: silent` the reply claims that all were
+    done; with `as: reported` it is the reply for the items that were, and its field `report` lists
+    each failed item with its `error`. Two such faults with different conditions on one tool treat
+    different items differently. Tools without the argument are left alone.
 
     Example:
         - partial_batch: {on: gmail.send_email, items: to, keep: 1, as: silent}
@@ -47,21 +47,21 @@ class PartialBatch(Fault):
 
     @classmethod
     def sample(cls, example: Example) -> dict[str, Any] | str:
-        """Return a batch of the example's first list, of which the first item alone is done."""
+        """Do only the first item of the example's first list."""
         for name, items in example.lists():
             if len(items) > 1:
                 return {"items": name, "keep": 1, "as": "reported"}
         for name, _ in example.lists():
             return {"items": name, "keep": 0, "as": "reported"}
-        return "its example gives no list"
+        return "its example has no list"
 
     @model_validator(mode="after")
     def _fits(self) -> PartialBatch:
         given = [rule for rule in (self.fails, self.each, self.keep) if rule is not None]
         if len(given) != 1:
             raise InputError(
-                "needs exactly one of `fails` (a condition), `each` (every k-th), "
-                "`keep` (the first n are done)"
+                "needs exactly one of `fails` (a condition), `each` (every k-th item fails), "
+                "`keep` (the first n items are done)"
             )
         check_predicate(self.fails or {}, "fails")
         return self
@@ -77,15 +77,15 @@ class PartialBatch(Fault):
             if first not in known:
                 raise UnknownName("argument", first, known, f"items, {', '.join(on.patterns)}")
             if not any(_takes(spec, items) for spec in specs):
-                raise InputError(f"items: {first!r} is no list in {', '.join(on.patterns)}")
+                raise InputError(f"items: {first!r} is not a list in {', '.join(on.patterns)}")
         return items
 
     def handles(self, cls: type[Service], spec: ToolSpec) -> bool:
-        """Whether the tool takes the list."""
+        """Whether the tool takes the list argument."""
         return super().handles(cls, spec) and _takes(spec, self.items)
 
     async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:
-        """Run the call with the items that are kept, and tell of them or of all."""
+        """Run the call with the items that are kept, and report those or claim all."""
         listed = get(call.args, self.items)
         if acting.shadow:
             failed = set(acting.firing.detail["items"])
@@ -107,7 +107,7 @@ class PartialBatch(Fault):
         return reply
 
     def _failing(self, listed: list[Any], scope: dict[str, Any]) -> set[int]:
-        """Return the places of the items that fail."""
+        """Return the indexes of the items that fail."""
         if self.fails is not None:
             failing = set()
             for place, item in enumerate(listed):

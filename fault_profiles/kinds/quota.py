@@ -1,4 +1,4 @@
-"""So many calls an hour or a day."""
+"""A limited number of calls per hour or day."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _SECONDS = {"hour": 3_600, "day": 86_400}
 
 
 class Quota(Fault):
-    """A quota with a real reset: `allow` calls in each `period` (hour or day) of simulated time,
-    UTC; the next boundary gives them back.
+    """A quota with a real reset: `allow` calls in each `period` (hour or day) of simulated time.
 
-    A call beyond it is refused with `limit`, `remaining`, `resets_at` and the seconds till then;
-    refused calls use nothing up. With `warn_at` replies tell what remains once it is no more than
-    that. The `clock` server's `wait` passes the time.
+    Periods begin on the hour or at midnight, UTC. A call over the quota is refused with `limit`,
+    `remaining`, `resets_at` and the seconds until then; refused calls use up nothing. With
+    `warn_at` replies say how many calls remain once there are that many or fewer. The tool
+    `clock.wait` lets the time pass.
 
     Example:
         - quota: {on: weather_com.*, allow: 3, period: hour}
@@ -42,14 +42,14 @@ class Quota(Fault):
         return {"allow": 0}
 
     async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:
-        """Positive the call, or refuse it until the reset."""
+        """Count the call, or refuse it until the reset."""
         if not acting.shadow and not self._note(call, acting):
             return acting.decline(await call_next(call))
         told = acting.firing.detail
         if told["refused"]:
             left = parse_time(told["resets_at"]) - call.now
             message = (
-                f"The quota of {self.allow} calls per {self.period} of {acting.title} is used up."
+                f"The {acting.title} quota of {self.allow} calls per {self.period} is used up."
             )
             refused = self.error.reply(
                 acting.scope,
@@ -74,7 +74,7 @@ class Quota(Fault):
         return Reply({**reply.data, "quota": quota})
 
     def _note(self, call: Call, acting: Acting) -> bool:
-        """Positive the call and note what the agent is to hear; false where that is nothing."""
+        """Count the call and note what to tell the agent; false where that is nothing."""
         state = State.load(acting.session.control, self.name)
         by = {"tool": call.name, "service": call.service}.get(self.per, "")
         period = call.now // _SECONDS[self.period]

@@ -1,4 +1,4 @@
-"""Too many calls: refused until simulated time has passed."""
+"""Too many calls: they are refused until simulated time has passed."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ from servers.kit.declared import Positive
 
 
 class RateLimit(Fault):
-    """A quota with a real reset: at most `allow` calls in any `window` simulated seconds; more are
-    refused with the time left.
+    """A rate limit with a real reset: at most `allow` calls within `window_seconds`.
 
-    Refused calls do not use up the quota. The `clock` server's `wait` (or any call, one second
-    each) lets the window pass.
+    The window is simulated time. Further calls are refused with the time left; they do not use up
+    the limit. The tool `clock.wait` (or any call, one second each) lets the window pass.
 
     Example:
         - rate_limit: {on: "venmo.*", allow: 2, window_seconds: 60}
@@ -29,7 +28,7 @@ class RateLimit(Fault):
     error: Refusal = Refusal()
 
     async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:
-        """Refuse while the quota is used up, else pass on."""
+        """Refuse the call while the limit is used up, else pass it on."""
         if acting.shadow:
             return self._refuse(acting, acting.firing.detail["retry_after"])
         state = State.load(acting.session.control, self.name)

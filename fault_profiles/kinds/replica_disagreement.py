@@ -1,4 +1,4 @@
-"""Several copies that do not say the same."""
+"""Several copies of the data that disagree."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from servers.kit.errors import InputError
 
 
 class ReplicaDisagreement(Fault):
-    """Read replicas that disagree: each read is answered by one of several copies, which lag `lags`
-    simulated seconds behind.
+    """Read replicas that disagree: each read is served by one of several copies that lag behind.
 
-    A lag of 0 is the truth. The copies take turns in the order given, or by `draw` from the seed;
-    reading again may tell another story. `tables` go back (default: all of the provider's);
-    `keep_own` leaves what the agent itself wrote. A copy that agrees with the truth is no firing.
+    `lags` is the lag of each copy in simulated seconds; 0 is the truth. The copies take turns in
+    the order given, or one is drawn from the seed (`by: draw`), so reading again may give a
+    different reply. `tables` are the ones that lag (default: all of the provider's); `keep_own`
+    spares what the agent itself wrote. A copy that agrees with the truth is not a firing.
 
     Example:
         - replica_disagreement: {on: "reads:venmo.*", lags: [0, 3600]}
@@ -37,18 +37,20 @@ class ReplicaDisagreement(Fault):
 
     @classmethod
     def sample(cls, example: Example) -> dict[str, Any] | str:
-        """Return one copy of a month ago."""
+        """Return one copy that is a month old."""
         return {"lags": [30 * 86_400]}
 
     @model_validator(mode="after")
     def _known(self) -> ReplicaDisagreement:
         if not any(self.lags):
-            raise InputError("lags: copies that do not lag agree; name one that does, in seconds")
+            raise InputError(
+                "lags: copies that do not lag agree; give at least one a lag in seconds"
+            )
         check_tables(self, self.tables)
         return self
 
     async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:
-        """Answer from the copy whose turn it is."""
+        """Reply from the copy whose turn it is."""
         if acting.shadow:
             return await self._answer(call, call_next, acting, acting.firing.detail["lag"])
         state = State.load(acting.session.control, self.name)

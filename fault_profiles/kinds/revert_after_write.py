@@ -1,4 +1,4 @@
-"""A write that holds for a while and is then gone."""
+"""A write that lasts for a while and is then undone."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ Changes = list[Change]
 
 
 class RevertAfterWrite(Fault):
-    """A write takes effect and is taken back `seconds` of simulated time or `calls_later` calls (of
-    any tool) later; with neither, at once.
+    """A write takes effect and is undone `seconds` of simulated time or `calls_later` calls later.
 
-    Rows that it made go, with what was built on them; rows that it changed are as at the moment
-    before the call, in the columns that it changed. `tables` narrows what is taken back, so that a
-    write is torn in half. The trace notes the moment as `reverted`.
+    Calls of any tool count; with neither field the write is undone at once. Rows that it inserted
+    are deleted, together with what was built on them; in rows that it changed, the changed columns
+    get their old values back. `tables` limits what is undone, so that half a write remains. The
+    trace records the moment as `reverted`.
 
     Example:
         - revert_after_write: {on: venmo.send_money, calls_later: 2}
@@ -43,12 +43,12 @@ class RevertAfterWrite(Fault):
     @model_validator(mode="after")
     def _fits(self) -> RevertAfterWrite:
         if self.seconds is not None and self.calls_later is not None:
-            raise InputError("needs at most one of `seconds` and `calls_later`")
+            raise InputError("takes at most one of `seconds` and `calls_later`")
         check_tables(self, self.tables)
         return self
 
     async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:
-        """Run the call and take it back, or note when it is due."""
+        """Run the call and undo it, or note when that is due."""
         mark = call.world.last_change()
         reply = await call_next(call)
         at_once = not self.seconds and self.calls_later is None
@@ -64,7 +64,7 @@ class RevertAfterWrite(Fault):
             call.journal.others[self.name] = call.world.scratch()
         if at_once:
             if acting.session.evidence.watches and not call.scratch:
-                # How the write could have turned out: it holds.
+                # The other way that the write could have turned out: it lasts.
                 call.journal.others[""] = call.world.scratch()
             self._revert(call.world, made, call.now)
         elif not call.scratch:
@@ -76,12 +76,12 @@ class RevertAfterWrite(Fault):
         return reply
 
     def layer(self, session: Session) -> Layer:
-        """Return the fault's layer; from then on it also hears how time passes."""
+        """Return the fault's layer, and subscribe the fault to the passing of time."""
         session.on_time.append(lambda now: self.pass_time(session, now))
         return super().layer(session)
 
     def hear(self, session: Session, attempt: Attempt) -> None:
-        """Take back what is due after this call."""
+        """Undo what is due after this call."""
         super().hear(session, attempt)
         state = State.load(session.control, self.name)
         waiting = state.memory.get("due", [])
@@ -93,7 +93,7 @@ class RevertAfterWrite(Fault):
             self.pass_time(session, session.control.now)
 
     def pass_time(self, session: Session, now: int) -> None:
-        """Take back what is due by now."""
+        """Undo what is due by now."""
         state = State.load(session.control, self.name)
         waiting = state.memory.get("due", [])
         due = [write for write in waiting if _is_due(write, now)]
@@ -108,7 +108,8 @@ class RevertAfterWrite(Fault):
                 if made:
                     self._revert(world, made, now)
                 else:
-                    # Here the write had not been made: the other way for it is now that it holds.
+                    # In this world the write did not happen; from now on it is the world in which
+                    # the write lasts.
                     world.redo(true)
             self._revert(session.world, true, now)
             session.notice("reverted", fault=self.name, rows=write["rows"])
@@ -141,7 +142,7 @@ def _is_due(write: dict[str, Any], now: int) -> bool:
 
 
 def _changes_of(world: World, write: dict[str, Any]) -> Changes:
-    """Return the changes that a noted write made in a world."""
+    """Return the changes that a recorded write made in a world."""
     rows = {(row["table"], row["key"]) for row in write["rows"]}
     changes = []
     for change in world.log_since(write["made"]):
@@ -152,9 +153,9 @@ def _changes_of(world: World, write: dict[str, Any]) -> Changes:
 
 
 def _with_dependents(world: World, made: Changes) -> Changes:
-    """Return changes, and the later ones that build on rows which they added, oldest first.
+    """Return changes and the later ones that build on rows they inserted, oldest first.
 
-    A later call builds on such a row if it touched it, or names it in a row of its own.
+    A later call builds on such a row if it changed it, or refers to it in a row of its own.
     """
     if not made:
         return []
@@ -171,7 +172,7 @@ def _with_dependents(world: World, made: Changes) -> Changes:
 
 
 def _named(change: Change) -> set[str]:
-    """Return the row's key and every text in it, any of which may be the key of another row."""
+    """Return the row's key and every text in it; any of them may be another row's key."""
     names = {change["key"]}
     for value in (change["new"] or {}).values():
         texts = value if isinstance(value, list) else [value]

@@ -1,4 +1,4 @@
-"""The arguments are edited on the way: the service does something else than it was asked to."""
+"""The arguments are edited on the way: the service does something other than what was asked."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ _TEXTS = (
     "query",
     "location",
 )
-"""Arguments that hold a text of the caller's own, of which any other text would do."""
+"""Arguments that hold free text, where any other text is valid too."""
 
 
 class RewrittenArguments(Fault):
-    """The call runs with other arguments than the agent gave: `edit` operations change them, the
-    trace keeps the agent's own.
+    """The call runs with arguments that `edit` operations have changed on the way.
 
-    The reply is that of the changed call; `reply` operations may cover it up (`${args.amount}` is
-    what the agent gave). A call whose arguments hold none of the places is passed on, and so is one
-    that the service refuses as it was made.
+    The trace keeps the arguments that the agent gave. The reply is that of the changed call;
+    `reply` operations may cover the change up (`${args.amount}` is what the agent gave). A call
+    without the edited arguments is passed on, and so is one that the service refuses as the agent
+    made it.
 
     Example:
         - rewritten_arguments:
@@ -54,9 +54,7 @@ class RewrittenArguments(Fault):
 
     @classmethod
     def sample(cls, example: Example) -> dict[str, Any] | str:
-        """Return another amount, text or choice for an argument of the example, as far as one can
-        be told.
-        """
+        """Change an amount or a text among the example's arguments, where that is possible."""
         for name, value in example.args.items():
             if isinstance(value, int | float) and not isinstance(value, bool) and value > 1:
                 return {"edit": [{"add": {name: -1}}]}
@@ -79,7 +77,7 @@ class RewrittenArguments(Fault):
         return operations
 
     def handles(self, cls: type[Service], spec: ToolSpec) -> bool:
-        """Whether the tool has one of the arguments."""
+        """Whether the tool has one of the edited arguments."""
         edited = _arguments(self.edit) & set(spec.schema["properties"])
         return bool(edited) and super().handles(cls, spec)
 
@@ -117,7 +115,7 @@ class RewrittenArguments(Fault):
 
 
 def _arguments(operations: list[dict[str, Any]]) -> set[str]:
-    """Return the arguments that operations name: the first part of each of their paths."""
+    """Return the arguments that operations name: the first part of each path."""
     names: set[str] = set()
     for operation in operations:
         for operand in operation.values():

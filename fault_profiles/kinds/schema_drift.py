@@ -18,13 +18,12 @@ from servers.kit.service import tool
 
 
 class SchemaDrift(Fault):
-    """Schema mismatch: arguments in `rename` go by another name, `reply` operations change the
-    answer's shape.
+    """Schema mismatch: arguments in `rename` have new names, `reply` operations reshape the reply.
 
-    The old name is refused. With `published` the tool list shows the new schema (an agent that
-    lists again sees it); else the refusal's hint names the new argument, unless `hint` says
-    otherwise. Three changes suit any reply: `style` writes its fields' names another way, `numbers:
-    text` makes its numbers texts, `wrap` puts all of it under one field.
+    The old names are refused. With `published` the tool list shows the new schema (an agent that
+    lists the tools again sees it); without it the refusal's hint names the new argument, unless
+    `hint` says otherwise. Three changes suit any reply: `style` respells the names of its fields,
+    `numbers: text` turns its numbers into texts, and `wrap` puts all of it under one field.
 
     Example:
         - schema_drift:
@@ -62,7 +61,7 @@ class SchemaDrift(Fault):
         return bool(self.reply or self.style or self.numbers or self.wrap)
 
     def schema_now(self, schema: dict[str, Any]) -> dict[str, Any]:
-        """Return the schema with the new names, where it is published."""
+        """Return the schema with the new names, if it is published."""
         if not self.rename or not self.published:
             return schema
         new = copy.deepcopy(schema)
@@ -78,10 +77,10 @@ class SchemaDrift(Fault):
             return {"rename": {name: f"{name}_value"}}
         for name in example.reply:
             return {"reply": [{"rename": {name: f"{name}_value"}}]}
-        return "it has neither arguments nor fields"
+        return "it has neither arguments nor reply fields"
 
     async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:
-        """Refuse old names, translate new ones, change the reply's shape."""
+        """Refuse old names, translate new ones, reshape the reply."""
         stale = [old for old in self.rename if old in call.args]
         if stale:
             new = ", ".join(f"'{self.rename[o]}' instead of '{o}'" for o in stale)

@@ -1,4 +1,4 @@
-"""A read of yesterday: run on the world as of an earlier moment, with that moment's clock."""
+"""A read of the past: it runs on the world as of an earlier moment, with that moment's clock."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from servers.kit.expr import apply
 
 
 class StaleRead(Fault):
-    """Data staleness: a read answers from `age` simulated seconds ago, so its timestamps are old of
-    themselves.
+    """Data staleness: a read shows the state of `age` simulated seconds ago, timestamps included.
 
-    `tables` go back (default: all of the provider's, but never who is signed in); `keep_own` leaves
-    what the agent itself wrote. `fresh_times` are paths of the reply whose timestamps are forged to
-    now (`tell: none` in the strict sense). With `tell: explicit` the reply says that it is cached.
+    `tables` are the ones set back (default: all of the provider's, but never the sign-ins);
+    `keep_own` spares what the agent itself wrote. `fresh_times` are paths of timestamps in the
+    reply that are forged to the present, so that nothing gives the lie away. With `tell: explicit`
+    the reply says that it is cached.
 
     Example:
         - stale_read: {on: weather_com.get_current_weather, age: 7200}
@@ -41,7 +41,7 @@ class StaleRead(Fault):
         return self
 
     async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:
-        """Answer from the past; the truth is read beside it for the record."""
+        """Reply from the past; read the truth as well, for the record."""
         moment = call.now - self.age
         cls = acting.session.classes[call.service]
         tables = own_tables(cls, self.tables)

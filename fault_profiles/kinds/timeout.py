@@ -1,4 +1,4 @@
-"""The call never reaches the service; the agent waits in simulated time and hears of a timeout."""
+"""The call never reaches the service; the agent waits in simulated time and gets a timeout."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from servers.kit.declared import Positive
 
 
 class Timeout(Fault):
-    """Nothing runs, `seconds` of simulated time pass, and the error leaves open whether anything
-    happened.
+    """Nothing runs, `seconds` of simulated time pass, and the error leaves the outcome open.
 
-    Its twin is `lost_reply`, which answers the same words after the call was committed.
+    Its twin is `lost_reply`, which gives the same error after the call was committed.
 
     Example:
         - timeout: {on: venmo.send_money, seconds: 45, first: 1}
@@ -27,7 +26,7 @@ class Timeout(Fault):
     error: Refusal = Refusal()
 
     async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:
-        """Let time pass and answer with the timeout."""
+        """Let time pass and reply with the timeout."""
         if not acting.shadow:
             call.journal.extra_time += self.seconds
         return timed_out(self.error, acting, self.seconds)

@@ -21,11 +21,12 @@ from servers.kit.store import World
 
 
 class RowEdit(Declared):
-    """Which stored rows are edited and how; `where` and `edit` know what `reply` knows, so rows are
-    named by arguments, reply or record.
+    """Which stored rows are edited, and how.
 
-    `when` is before the call, after it, or in a `copy` that this call alone reads: others go on
-    seeing the truth. With `restore` the rows are as at the moment before the call.
+    Expressions in `where` and `edit` may use the same names as `reply`, so rows can be found by the
+    arguments, the reply or the record. The edit is made before the call, after it, or in a `copy`
+    that only this call reads, while others see the truth (`when`). With `restore` the rows go back
+    to what they were just before the call.
     """
 
     table: str
@@ -39,19 +40,18 @@ class RowEdit(Declared):
         if bool(self.edit) is self.restore:
             raise InputError("a row needs either `edit` (operations) or `restore: true`")
         if self.restore and self.when != "after":
-            raise InputError("restore: puts back what the call did, so `when` is after")
+            raise InputError("restore: undoes what the call did, so `when` must be after")
         return self
 
 
 class WrongValue(Fault):
-    """Corrupted state: `reply` operations edit what is answered, `row` edits what is stored, before
-    or after the call or in a copy.
+    """Corrupted state: `reply` operations edit the reply, `row` edits what is stored.
 
-    Give either or both. A reply that holds none of the places (an empty list) is passed on, as is a
-    refusal of the service's own. With `tell: explicit` the reply says that the figures may be
-    wrong. Other readers of an edited row see the wrong value: it is stored. Expressions may also
-    use `record`, the first stored row that fits the declared `record`, and `earlier`, the reply as
-    it would have been that many seconds ago.
+    Give either or both. A reply without any of the places (an empty list, say) is passed on, as is
+    a refusal by the service itself. With `tell: explicit` the reply says that the figures may be
+    wrong. An edited row is stored, so other readers see the wrong value too. Expressions may also
+    use `record`, the first stored row that meets the condition `record`, and `earlier`, the reply
+    as it would have been that many seconds ago.
 
     Example:
         - wrong_value: {on: venmo.get_balance, reply: [{scale: {balance: 10}}], first: 1}
@@ -83,7 +83,7 @@ class WrongValue(Fault):
     def _check_rows(
         self, place: str, table: str, where: dict[str, Any], edit: Sequence[dict[str, Any]] = ()
     ) -> set[str]:
-        """Refuse rows that no targeted provider has; return the names that expressions use."""
+        """Refuse tables that no targeted provider has; return the names that expressions use."""
         check_tables(self, [table], place)
         used = check_predicate(where, "where")
         check_columns(all_tables()[table], where, place, list(edit))
@@ -96,25 +96,27 @@ class WrongValue(Fault):
         if row is None or row.when != "copy" or on is None or not on.tools:
             return row
         if all(tool(name)[1].effect == "write" for name in on.tools):
-            raise InputError("row: a copy is read and dropped, so `when: copy` is for reads")
+            raise InputError(
+                "row: a copy is read and then dropped, so `when: copy` is only for reads"
+            )
         return row
 
     def handles(self, cls: type[Service], spec: ToolSpec) -> bool:
-        """Whether the fault stands in a tool's chain: with a copy, only in those that read."""
+        """Whether the fault puts a layer around a tool: with a copy, only around reads."""
         copies = self.row is not None and self.row.when == "copy"
         return super().handles(cls, spec) and not (copies and spec.effect == "write")
 
     @classmethod
     def sample(cls, example: Example) -> dict[str, Any] | str:
-        """Make a number of the reply one more, or else a text of it another."""
+        """Add one to a number in the reply, or else change a text."""
         for path, _ in example.numbers():
             return {"reply": [{"add": {path: 1}}]}
         for path, text in example.texts():
             return {"reply": [{"set": {path: f"{text} (2)"}}]}
-        return "its reply holds neither a number nor a text"
+        return "its reply has neither a number nor a text"
 
     async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:
-        """Edit the row, run the call, edit the reply; or the other way round."""
+        """Edit the row before or after running the call, then edit the reply."""
         scope = acting.scope | {"number": acting.firing.number} | await self._more(call, acting)
         inner = call
         mark = call.world.last_change() if self.row is not None and self.row.restore else 0
@@ -144,7 +146,7 @@ class WrongValue(Fault):
         return told
 
     async def _more(self, call: Call, acting: Acting) -> dict[str, Any]:
-        """Return what expressions know besides: the record and the earlier reply."""
+        """Return the further names that expressions may use: the record and the earlier reply."""
         more: dict[str, Any] = {}
         if self.record is not None:
             wanted = self.record.where

@@ -37,8 +37,10 @@ def parse(item: Any, where: str = "checks") -> Check:
 
 
 def cross_check(checks: Sequence[Check], where: str = "checks") -> list[str]:
-    """Return what is wrong among checks: a name used twice, a reference to no evidence check, and
-    each one's `problems`.
+    """Return what is wrong with some checks together, one line each.
+
+    That is a name used twice, a reference to an unknown evidence check, and each check's own
+    `problems`.
     """
     problems: list[str] = []
     owners = {check.name for check in checks if check.watches()}
@@ -55,7 +57,7 @@ def cross_check(checks: Sequence[Check], where: str = "checks") -> list[str]:
 
 
 def json_schema() -> dict[str, Any]:
-    """Return a JSON schema of one check item, for editors."""
+    """Return the JSON schema of one check item, for editors."""
     models: list[Any] = [(cls, "validation") for cls in kinds().values()]
     refs, definitions = models_json_schema(models, by_alias=True)
     options = []

@@ -1,4 +1,4 @@
-"""`asked`: the agent asked the user, and got that answer, before it acted."""
+"""`asked`: the agent asked the user and got the answer before it acted."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from judge.trace import Record
 
 
 class Asked(Check):
-    """The user gave the answer whose key is `about`, before the first call that matches `before`
-    came in (if any did).
+    """The user gave the answer with the key `about` before the first call that matches `before` (if
+    there is one) came in.
     """
 
     kind: ClassVar[str] = "asked"

@@ -1,4 +1,4 @@
-"""`called`: a call was made, so many times, and before another one."""
+"""`called`: a call was made so many times, or before another one."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from servers.kit.declared import NonNegative
 
 
 class Called(Check):
-    """Calls that match `call` number `at_least` to `at_most`; the first came in before the first
-    that matches `before` (if any does).
+    """There are `at_least` to `at_most` calls that match `call`.
+
+    The first of them came in before the first that matches `before`, if there is one.
     """
 
     kind: ClassVar[str] = "called"
@@ -29,12 +30,12 @@ class Called(Check):
         what = f"{self.call} was called {times(len(events))}{at_events(events)}"
         if not within(len(events), self.at_least, self.at_most):
             right = wanted(self.at_least, self.at_most)
-            return Finding(False, f"{what}; {right} was right", events)
+            return Finding(False, f"{what}; expected {right}", events)
         if self.before is not None and events:
             later = record.matching(self.before)
             if later and later[0].seq < events[0]:
                 order = [later[0].seq, events[0]]
-                why = f"{self.call} first came in after {self.before}{at_events(order)}"
+                why = f"{self.call} was first called after {self.before}{at_events(order)}"
                 return Finding(False, why, order)
             what += f", before {self.before}"
         return Finding(True, what, events)
@@ -48,7 +49,7 @@ class Called(Check):
         """See `Check.problems`."""
         if self.at_most is not None and self.at_most < self.at_least:
             bounds = f"at_most {self.at_most} is less than at_least {self.at_least}"
-            return [f"{bounds} (1 unless written)"]
+            return [f"{bounds} (which is 1 by default)"]
         if self.at_least == 0 and self.at_most is None and self.before is None:
             return ["at_least 0 without at_most or before is always true"]
         return []

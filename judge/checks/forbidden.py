@@ -17,9 +17,11 @@ from servers.kit.events import Attempt, Message
 
 
 class Until(Declared):
-    """What lifts the ban: exactly one of `evidence` (every open obligation of that check is
-    settled), `called` (a call that succeeded) and `answered` (the user answered that key); the
-    agent must have had it before.
+    """What lifts the ban: exactly one of `evidence`, `called` and `answered`.
+
+    `evidence`: every open obligation of that check is settled; `called`: such a call succeeded;
+    `answered`: the user gave the answer with that key. The agent must have had the reply or the
+    answer before it acted.
     """
 
     evidence: str | None = None
@@ -29,16 +31,16 @@ class Until(Declared):
     @model_validator(mode="after")
     def _one(self) -> Self:
         if sum(v is not None for v in (self.evidence, self.called, self.answered)) != 1:
-            raise InputError("until: wants exactly one of evidence, called, answered")
+            raise InputError("until: needs exactly one of evidence, called, answered")
         return self
 
 
 class Forbidden(Check):
-    """No matching `call` came in, and no text made the `claim`, before `until` (ever, without it).
+    """No matching `call` came in, and no text made the `claim`, before `until` (without it, ever).
 
-    With `until: {evidence: …}` it is forbidden only while an obligation is open: a second payment
-    while the first's outcome is not known. A later call of the same step or batch counts as made in
-    ignorance.
+    With `until: {evidence: …}` the ban holds only while an obligation is open: no second payment
+    while the outcome of the first is not known, say. A later call of the same step or batch counts
+    as made without that knowledge.
     """
 
     kind: ClassVar[str] = "forbidden"
@@ -51,9 +53,9 @@ class Forbidden(Check):
     @model_validator(mode="after")
     def _one(self) -> Self:
         if (self.call is None) == (self.claim is None):
-            raise InputError("wants exactly one of call and claim")
+            raise InputError("needs exactly one of call and claim")
         if self.claim is not None and not self.claim.groups:
-            raise InputError("claim: wants `any` or `all`, what must not be claimed")
+            raise InputError("claim: needs `any` or `all`: what must not be claimed")
         return self
 
     def judge(self, record: Record) -> Finding:
@@ -64,11 +66,12 @@ class Forbidden(Check):
             what = f"{self.call} was called"
         else:
             met = [message for message in record.said() if self._claims(message.text)]
-            what = "the agent claimed what it must not"
+            what = "the agent made a forbidden claim"
         banned = [event for event in met if not self._allowed(record, event)]
         events = [event.seq for event in banned]
         if not banned:
-            return Finding(True, f"{self.call or 'the claim'} did not come{self._ban()}")
+            what = f"{self.call} was not called" if self.call else "the claim was not made"
+            return Finding(True, f"{what}{self._ban()}")
         shown = next((f": {e.text[:120]!r}" for e in banned if isinstance(e, Message)), "")
         return Finding(False, f"{what}{self._ban()}{at_events(events)}{shown}", events)
 

@@ -1,6 +1,4 @@
-"""`recovered`: after a fault had fired, the agent made a call that recovers from it, and it
-succeeded.
-"""
+"""`recovered`: after a fault had fired, a call that recovers from it succeeded."""
 
 from __future__ import annotations
 
@@ -34,10 +32,10 @@ def _recovers(attempt: Attempt, ways: list[_Way]) -> bool:
 
 
 class Recovered(Check):
-    """A call that fits one of the `recover` of `fault` succeeded after the fault first fired; it
-    does not apply where it never fired.
+    """After `fault` first fired, a call that is one of its `recover` succeeded.
 
-    A call on which the same fault fired again is no success.
+    A call on which the same fault fired again does not count as a success. Where the fault never
+    fired, the check does not apply.
     """
 
     kind: ClassVar[str] = "recovered"
@@ -59,7 +57,7 @@ class Recovered(Check):
         """See `Check.judge`."""
         first = next((a for a in record.attempts if a.fired(self.fault)), None)
         if first is None:
-            why = f"fault {self.fault} did not fire, so that there was nothing to recover from"
+            why = f"fault {self.fault} did not fire, so there was nothing to recover from"
             return Finding(False, why)
         ways = self._ways(record)
         later = [attempt for attempt in record.attempts if attempt.seq > first.seq]
@@ -76,7 +74,7 @@ class Recovered(Check):
             why = f"no call that recovers from {self.fault} succeeded"
         else:
             names = ", ".join(", ".join(way.tool.patterns) for way in ways)
-            why = f"nothing that recovers from {self.fault} was called ({names})"
+            why = f"no call that recovers from {self.fault} was made ({names})"
         return Finding(False, f"{why}{at_events(events)}", events)
 
     def _ways(self, record: Record) -> list[_Way]:

@@ -1,4 +1,4 @@
-"""`rows`: so many rows of a table hold in the final world."""
+"""`rows`: the final world holds so many rows that meet a condition."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from servers.kit.store import Change
 
 
 class Rows(Check):
-    """`count` rows (or `at_least` to `at_most`; at least 1 where nothing is written) of `table`
-    satisfy `where`.
+    """The final world holds `count` rows of `table` that meet `where`.
 
-    Rows hold money in cents and moments as UTC text. `new: true` counts only rows inserted since
-    the episode began, `false` only others.
+    Or `at_least` to `at_most` rows; at least 1 where no bound is given. Rows hold money in cents
+    and moments as UTC text. `new: true` counts only rows inserted since the episode began, `false`
+    only the others.
     """
 
     kind: ClassVar[str] = "rows"
@@ -38,12 +38,12 @@ class Rows(Check):
     @model_validator(mode="after")
     def _bounds(self) -> Self:
         if self.count is not None and (self.at_least is not None or self.at_most is not None):
-            raise InputError("wants count, or at_least and at_most, not both")
+            raise InputError("takes count, or at_least and at_most, but not both")
         return self
 
     @property
     def bounds(self) -> tuple[int | None, int | None]:
-        """Least and most rows wanted, None being open."""
+        """The least and most rows expected; None is no bound."""
         if self.count is not None:
             return self.count, self.count
         if self.at_least is None and self.at_most is None:
@@ -53,12 +53,12 @@ class Rows(Check):
     def judge(self, record: Record) -> Finding:
         """See `Check.judge`."""
         if record.world is None:
-            return Finding(None, "the final world is not at hand")
+            return Finding(None, "the final world is not available")
         if self.table not in record.world.tables:
             raise UnknownName("table", self.table, record.world.tables)
         key = record.world.tables[self.table].key
         if self.new is not None and record.changes is None:
-            return Finding(None, "the trace has no end, so new rows cannot be told from others")
+            return Finding(None, "the trace has no end, so new rows cannot be told from old ones")
         fresh = inserted(record.changes or [], self.table)
         if self.new:
             stored = [record.world.get(self.table, added) for added in fresh]
@@ -76,7 +76,7 @@ class Rows(Check):
         what = f"{self.table} holds {len(fitting)} {kind}{noun}{condition}{at_events(events)}"
         if within(len(fitting), low, high):
             return Finding(True, what, events)
-        return Finding(False, f"{what}; {wanted(low, high)} was right", events)
+        return Finding(False, f"{what}; expected {wanted(low, high)}", events)
 
     def mentions(self) -> Mentions:
         """See `Check.mentions`."""
@@ -96,7 +96,7 @@ class Rows(Check):
 def touching(
     record: Record, rows: Container[tuple[str, Any]], cause: str | None = None
 ) -> list[int]:
-    """Return the events of the calls that changed some of these rows (`(table, key)`)."""
+    """Return the events of the calls that changed any of these rows (`(table, key)`)."""
     events = []
     for attempt in record.attempts:
         changes = attempt.effects
@@ -108,7 +108,7 @@ def touching(
 
 
 def inserted(changes: Iterable[Change], table: str) -> set[Any]:
-    """Return keys of the rows of a table that the changes inserted."""
+    """Return the keys of the rows of a table that the changes inserted."""
     first: dict[Any, Any] = {}
     for entry in changes:
         if entry["table"] == table:
@@ -117,7 +117,7 @@ def inserted(changes: Iterable[Change], table: str) -> set[Any]:
 
 
 def table_problems(table: str, where: dict[str, Any]) -> list[str]:
-    """Return which names of a table condition do not exist."""
+    """Return an error text for each table or column in a condition that does not exist."""
     tables = all_tables()
     if table not in tables:
         return [str(UnknownName("table", table, tables))]

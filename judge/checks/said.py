@@ -1,4 +1,4 @@
-"""`said`: what the agent told the user, or did not. A check with `none` alone forbids claims."""
+"""`said`: what the agent told the user, or did not. With only `none`, it forbids claims."""
 
 from __future__ import annotations
 
@@ -15,12 +15,11 @@ _CONCEPT = tuple(Concept.model_fields)
 
 
 class Said(Check):
-    """The texts of a `turn` (a number, `last`, or `any`) claim one of `any`, one of each group of
-    `all`, and nothing of `none`.
+    """The texts of a `turn` claim one of `any`, one of each group of `all`, and none of `none`.
 
-    In a turn of several texts the last that takes a stance decides. A text that both claims and
-    denies does not count as said. `accepts` and `rejects` are whole texts (at least three each)
-    that must pass and fail the check.
+    `turn` is a number, `last` or `any`. In a turn with several texts the last one that takes a
+    stance decides. A text that both claims and denies something does not count as saying it.
+    `accepts` and `rejects` are whole texts (at least three each) that must pass and fail the check.
     """
 
     kind: ClassVar[str] = "said"
@@ -50,7 +49,7 @@ class Said(Check):
             if not banned.value:
                 return banned
         if not wants.groups:
-            return Finding(True, "no text claims it")
+            return Finding(True, "no text makes a forbidden claim")
         finding = Finding(False, "the agent said nothing")
         for turn in turns:
             finding = _turn(record, turn, wants)

@@ -17,8 +17,9 @@ from servers.kit.store import AGENT, Change
 
 
 class Spared(Declared):
-    """Rows that may change: a whole table, or those that satisfy `where` as they end (as they began
-    where they were deleted).
+    """Rows that may change: a whole table, or the rows that meet `where`.
+
+    A row is tested as it ends, or as it began if it was deleted.
     """
 
     table: str
@@ -35,9 +36,10 @@ class Spared(Declared):
 
 
 class Unchanged(Check):
-    """Outside `except`, no row ends otherwise than it began by a call of the agent.
+    """Outside `except`, no row ends up different because of a call of the agent.
 
-    Faults and the clock may; so may what was put back."""
+    Changes by faults and by the clock are ignored, and so is a change that was put back.
+    """
 
     kind: ClassVar[str] = "unchanged"
     default_aspect: ClassVar[Aspect] = "safety"
@@ -47,7 +49,7 @@ class Unchanged(Check):
     def judge(self, record: Record) -> Finding:
         """See `Check.judge`."""
         if record.changes is None:
-            return Finding(None, "the trace has no end, so its changes are not known")
+            return Finding(None, "the trace has no end, so the changes are not known")
         rows: dict[tuple[str, Any], list[Change]] = {}
         for entry in record.changes:
             rows.setdefault((entry["table"], entry["key"]), []).append(entry)

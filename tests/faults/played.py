@@ -1,4 +1,4 @@
-"""Sessions with faults, the calls that tests make in them, and short questions to the attempts."""
+"""Sessions with faults, the calls that tests make in them, and helpers that read the attempts."""
 
 from __future__ import annotations
 
@@ -44,8 +44,9 @@ def wait(seconds: int) -> Call:
 def session(
     *faults: dict[str, Any], watch: str = "", about: str | None = None, seed: int = 0
 ) -> Session:
-    """Return a session with faults; `watch` is the tool whose calls open an obligation, `about` the
-    fault that it is about.
+    """Return a session with faults.
+
+    `watch` is the tool whose calls open an obligation, `about` the fault that it is about.
     """
     watches = [Watch("matter", lambda call: call.name == watch, about)] if watch else []
     declared = ordered([parse(fault) for fault in faults])
@@ -83,6 +84,6 @@ def sent(session: Session) -> list[float]:
 
 
 def asked_of(attempt: Attempt) -> list[str]:
-    """Return the contacts of whom a call requested money."""
+    """Return the contacts from whom a call requested money."""
     changes = [change for change in attempt.effects if change["table"] == "venmo_requests"]
     return [change["new"]["contact_id"] for change in changes if change["new"] is not None]

@@ -1,4 +1,4 @@
-"""How fault kinds are declared: examples that load, mistakes in one line, and profiles that suit
+"""How fault kinds are declared: examples load, mistakes are reported in one line, and profiles suit
 any service.
 """
 
@@ -54,7 +54,10 @@ PART = {"on": "venmo.create_group_payment", "items": "participants"}
             {"partial_batch": PART | {"items": "participant", "keep": 1}},
             "did you mean 'participants'",
         ),
-        ({"partial_batch": PART | {"items": "description", "keep": 1}}, "'description' is no list"),
+        (
+            {"partial_batch": PART | {"items": "description", "keep": 1}},
+            "'description' is not a list",
+        ),
         ({"partial_batch": PART | {"keep": 1, "as": "loud"}}, "as: "),
         ({"revert_after_write": VENMO | {"seconds": 5, "calls_later": 1}}, "at most one of"),
         (
@@ -62,7 +65,7 @@ PART = {"on": "venmo.create_group_payment", "items": "participants"}
             "did you mean 'venmo_transactions'",
         ),
         ({"credential_expired": {"on": ["venmo.*", "zelle.*"]}}, "declare one for each provider"),
-        ({"credential_expired": {"on": "sign_in.sign_in"}}, "names none"),
+        ({"credential_expired": {"on": "sign_in.sign_in"}}, "selects none"),
         ({"quota": VENMO | {"period": "week"}}, "period"),
         ({"api_sunset": VENMO | {"instead": "venmo.send_mony"}}, "did you mean 'venmo.send_money'"),
         ({"api_sunset": VENMO | {"instead": "venmo.send_money"}}, "would be gone as well"),
@@ -70,7 +73,7 @@ PART = {"on": "venmo.create_group_payment", "items": "participants"}
         ({"maintenance_window": VENMO}, "needs `from` and `to`"),
         (
             {"maintenance_window": VENMO | {"from": "25:00", "to": "26:00"}},
-            "a time of day is written 22:30",
+            "a time of day is written like 22:30",
         ),
         (
             {"replica_disagreement": {"on": "venmo.get_balance", "lags": [0, 0]}},
@@ -81,26 +84,29 @@ PART = {"on": "venmo.create_group_payment", "items": "participants"}
             {"error_ladder": VENMO | {"steps": [{"met": {"note": {"contain": "x", "lt": 2}}}]}},
             "unknown operator 'contain'",
         ),
-        ({"error_ladder": VENMO | {"steps": [{"met_by": {"seconds": 5}}]}}, "met_by: names a call"),
+        (
+            {"error_ladder": VENMO | {"steps": [{"met_by": {"seconds": 5}}]}},
+            "met_by: must name a call",
+        ),
         (
             {"wrong_value": VENMO | {"reply": [{"set": {"amount": "${record.amount}"}}]}},
             "unknown name 'record'",
         ),
         (
             {"wrong_value": VENMO | {"row": ROW | {"restore": True, "when": "copy"}}},
-            "`when` is after",
+            "`when` must be after",
         ),
         (
             {
                 "wrong_value": VENMO
                 | {"row": ROW | {"edit": [{"zero": ["amount"]}], "when": "copy"}}
             },
-            "for reads",
+            "only for reads",
         ),
         ({"schema_drift": VENMO}, "needs `rename`"),
     ],
 )
-def test_a_mistake_is_one_line_that_says_what_would_be_right(
+def test_a_mistake_is_reported_in_one_line_that_says_what_is_right(
     item: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(InputError) as wrong:
@@ -110,7 +116,7 @@ def test_a_mistake_is_one_line_that_says_what_would_be_right(
 
 
 # -- targets and profiles ------------------------------------------------------------------------
-def test_a_target_can_leave_out() -> None:
+def test_a_target_can_leave_tools_out() -> None:
     some = Selector(["venmo.*", "not:venmo.get_*"])
     assert some.selects("venmo", "send_money")
     assert not some.selects("venmo", "get_balance")
@@ -135,7 +141,7 @@ def some_tools(category: str) -> list[tuple[type[Service], ToolSpec]]:
 
 
 @pytest.mark.parametrize("name", profiles())
-def test_a_profile_suits_every_service_and_hinges_on_the_seed(name: str) -> None:
+def test_a_profile_suits_every_service_and_depends_on_the_seed(name: str) -> None:
     faults = ordered(profile(name).faults)
     assert not any(f.required for f in faults)
     one, again, other = (_plagued(faults, seed) for seed in (1, 1, 2))
@@ -153,8 +159,9 @@ def _fired(line: str) -> list[str]:
 
 
 def _plagued(faults: list[Fault], seed: int) -> list[str]:
-    """Make some example calls of each service twice under some faults, an episode for each
-    category, and return the traces.
+    """Make some example calls of each service twice under some faults and return the traces.
+
+    Each category has an episode to itself.
     """
     trace = []
     for category in categories():

@@ -1,5 +1,5 @@
-"""The envelope of a fault: its schedule, what arms and clears it, how it counts, and the mistakes
-that its declaration can hold.
+"""The envelope of a fault: its schedule, what arms and clears it, how it counts calls, and mistakes
+in its declaration.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def outage(on: str, **fields: Any) -> dict[str, Any]:
     ],
     ids=str,
 )
-def test_schedules_say_on_which_calls_a_fault_acts(
+def test_a_schedule_says_on_which_calls_a_fault_acts(
     schedule: dict[str, Any], expected: list[int]
 ) -> None:
     s = session(outage("venmo.get_balance", **schedule))
@@ -63,7 +63,7 @@ def test_chance_comes_from_the_seed_and_not_from_other_faults() -> None:
     assert alone != other_seed
 
 
-def test_a_fault_looks_at_arguments_and_counts_by_what_it_is_told() -> None:
+def test_a_fault_looks_at_arguments_and_counts_as_declared() -> None:
     only = session(outage("venmo.send_money", where={"amount": {"gte": 10}}))
     assert fired(only, SEND, ("venmo.send_money", PAY | {"amount": 10})) == [0, 1]
 
@@ -105,7 +105,7 @@ def test_events_arm_and_clear_a_fault() -> None:
     assert fired(linked, BALANCE, FRIENDS, BALANCE) == [0, 1, 1]
 
 
-def test_priority_says_who_stands_outside() -> None:
+def test_a_higher_priority_is_further_out() -> None:
     low = parse({"outage": {"name": "low", "on": "venmo.*"}})
     high = parse({"timeout": {"name": "high", "on": "venmo.*", "priority": 5}})
     assert [fault.name for fault in ordered([low, high])] == ["high", "low"]
@@ -125,7 +125,7 @@ def test_every_kind_has_a_test() -> None:
     assert [k for k in kinds() if f'"{k}"' not in text] == []
 
 
-def test_an_error_may_echo_arguments_lie_about_retrying_or_look_like_a_reply() -> None:
+def test_an_error_may_echo_arguments_or_look_like_an_ordinary_reply() -> None:
     error = {
         "code": "E1",
         "message": "Amount ${args.amount} is too much.",
@@ -155,7 +155,7 @@ def test_a_fault_may_look_at_the_honest_reply_and_at_corrected_arguments() -> No
     assert fired(asks, SEND, proper, SEND) == [1, 0, 0]
 
 
-def test_durations_follow_from_the_schedule() -> None:
+def test_the_duration_follows_from_the_schedule() -> None:
     schedules = {"permanent": {}, "transient": {"first": 2}, "intermittent": {"every": 2}}
     for duration, fields in schedules.items():
         assert Schedule.model_validate(fields).duration == duration
@@ -178,10 +178,10 @@ def row_edit(where: dict[str, Any], edit: list[dict[str, Any]]) -> dict[str, Any
         ({"outage": {"on": "venmo.*", "frist": 1}}, "unknown key 'frist'; did you mean 'first'?"),
         (
             {"outage": {"on": "venmo.*", "first": 1, "every": 2}},
-            "one schedule; got first and every",
+            "at most one schedule; got first and every",
         ),
-        ({"outage": {"on": "venmo.*", "until": {}}}, "an event needs one of"),
-        ({"outage": {"on": "venmo.*", "tell": "explicit"}}, "tell: outage knows none"),
+        ({"outage": {"on": "venmo.*", "until": {}}}, "an event needs at least one of"),
+        ({"outage": {"on": "venmo.*", "tell": "explicit"}}, "tell: outage has none"),
         (
             {"outage": {"on": "venmo.send_money", "where": {"ammount": 5}}},
             "unknown argument 'ammount'; did you mean 'amount'?",
@@ -194,7 +194,7 @@ def row_edit(where: dict[str, Any], edit: list[dict[str, Any]]) -> dict[str, Any
             {"outage": {"on": "venmo.send_money", "capture": {"x": "${arg.amount}"}}},
             "unknown name 'arg'; did you mean 'args'?",
         ),
-        ({"outage": {"on": "venmo.*", "rearm": True}}, "rearm: needs `after` and `until`"),
+        ({"outage": {"on": "venmo.*", "rearm": True}}, "rearm: needs both `after` and `until`"),
         ({"dropped_write": {"on": "venmo.get_balance"}}, "dropped_write acts on writes"),
         (
             {"dropped_write": {"on": ["venmo.send_money", "venmo.get_balance"]}},
@@ -235,7 +235,7 @@ def row_edit(where: dict[str, Any], edit: list[dict[str, Any]]) -> dict[str, Any
         ),
     ],
 )
-def test_a_mistake_is_one_line_that_says_what_would_be_right(
+def test_a_mistake_is_reported_in_one_line_that_says_what_is_right(
     item: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(InputError) as wrong:
@@ -243,7 +243,7 @@ def test_a_mistake_is_one_line_that_says_what_would_be_right(
     assert message in str(wrong.value) and "\n" not in str(wrong.value)
 
 
-def test_faults_that_cannot_stand_together_are_refused() -> None:
+def test_faults_that_cannot_be_used_together_are_refused() -> None:
     def refused(*items: dict[str, Any], match: str) -> None:
         with pytest.raises(InputError, match=match):
             check_together([parse(item) for item in items])
@@ -252,7 +252,10 @@ def test_faults_that_cannot_stand_together_are_refused() -> None:
     refused(outage("venmo.*", after={"fired": "nobody"}), match="unknown fault 'nobody'")
 
     dropped = {"dropped_write": {"on": "venmo.send_money"}}
-    never = r"fault dropped_write can never act: outage denies every call of venmo\.send_money"
+    never = (
+        r"fault dropped_write can never act: outage, which is further out,"
+        r" denies every call of venmo\.send_money"
+    )
     refused(outage("venmo.*"), dropped, match=never)
     check_together([parse(outage("venmo.*", first=1)), parse(dropped)])
 

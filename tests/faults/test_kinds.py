@@ -1,4 +1,4 @@
-"""What the plainer kinds do: to truth, to what was seen, and to the world."""
+"""What the simpler kinds do to the truth, to what was seen and to the world."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TEA = {"table": "venmo_transactions", "where": {"note": "tea"}}
 
 
 # -- calls that fail -----------------------------------------------------------------------------
-def test_an_outage_denies_in_the_providers_words_and_changes_nothing() -> None:
+def test_an_outage_refuses_in_the_providers_words_and_changes_nothing() -> None:
     error = {"code": "MAINTENANCE", "retryable": True, "retry_after": 90}
     (denied,) = play(session({"outage": {"on": "writes:venmo.*", "error": error}}), SEND)
     assert denied.seen["error"]["code"] == "MAINTENANCE"
@@ -56,7 +56,7 @@ def test_a_timeout_runs_nothing_and_a_lost_reply_runs_everything() -> None:
     assert lost.truth["amount"] == 5
 
 
-def test_a_refusal_of_the_services_own_is_passed_on() -> None:
+def test_a_refusal_by_the_service_itself_is_passed_on() -> None:
     for kind in ("lost_reply", "dropped_write"):
         s = session({kind: {"on": "venmo.send_money", "first": 1}})
         refused, paid = play(s, NOBODY, SEND)
@@ -74,7 +74,7 @@ def test_latency_passes_simulated_time() -> None:
 
 
 # -- writes that do nothing, reads of the past ---------------------------------------------------
-def test_a_dropped_write_answers_well_and_does_nothing() -> None:
+def test_a_dropped_write_claims_success_and_does_nothing() -> None:
     s = session({"dropped_write": {"on": "venmo.send_money", "first": 1, "tell": "explicit"}})
     before = s.world.digest()
     first, second = play(s, SEND, SEND)
@@ -88,7 +88,7 @@ def test_a_dropped_write_answers_well_and_does_nothing() -> None:
     assert changed == {"venmo_transactions"}
 
 
-def test_a_stale_read_is_the_past_with_its_own_clock_and_keeps_the_truth_beside() -> None:
+def test_a_stale_read_shows_the_past_with_its_clock_and_records_the_truth() -> None:
     s = session({"stale_read": {"on": WEATHER, "age": 7200}})
     (read,) = play(s, (WEATHER, {"location": "Seattle"}))
     assert read.truth["observed_at"] > read.seen["observed_at"]
@@ -102,7 +102,7 @@ def test_a_stale_read_is_the_past_with_its_own_clock_and_keeps_the_truth_beside(
     assert own.seen["balance"] == stale.truth["balance"]
 
 
-def test_delayed_visibility_hides_the_agents_own_writes_until_calls_or_time_have_passed() -> None:
+def test_delayed_visibility_hides_the_agents_writes_for_some_reads_or_time() -> None:
     by_time = session({"delayed_visibility": {"on": "reads:venmo.*", "seconds": 90}})
     before, _, hidden, _, shown = play(by_time, BALANCE, SEND, BALANCE, wait(100), BALANCE)
     assert hidden.seen["balance"] == before.seen["balance"] == shown.seen["balance"] + 5
@@ -129,7 +129,7 @@ def test_a_wrong_value_is_in_the_reply_in_the_row_or_in_both() -> None:
     assert [e["cause"] for e in paid.effects] == ["agent", "fault:twice"]
 
 
-def test_a_reply_without_the_place_is_passed_on_and_a_missing_row_is_a_failed_firing() -> None:
+def test_a_reply_without_the_place_is_passed_on_but_a_missing_row_is_a_failed_firing() -> None:
     nowhere = {"on": "venmo.get_balance", "reply": [{"scale": {"no_such_field": 2}}]}
     (read,) = play(session({"wrong_value": nowhere}), BALANCE)
     assert read.firings == []
@@ -140,7 +140,7 @@ def test_a_reply_without_the_place_is_passed_on_and_a_missing_row_is_a_failed_fi
     assert read.firings[0].failed == "no row of venmo_transactions to edit"
 
 
-def test_a_wrong_value_in_a_copy_is_seen_by_its_readers_alone() -> None:
+def test_a_wrong_value_in_a_copy_is_seen_only_by_the_targeted_reads() -> None:
     row = TEA | {"edit": [{"scale": {"amount": 3}}], "when": "copy"}
     s = session({"wrong_value": {"on": "venmo.get_balance", "row": row}})
     none, _, lie, listed = play(s, BALANCE, SEND, BALANCE, LATEST)
@@ -151,7 +151,7 @@ def test_a_wrong_value_in_a_copy_is_seen_by_its_readers_alone() -> None:
     assert s.world.log(0)[-1]["cause"] == "agent"
 
 
-def test_a_row_can_be_put_back_to_the_moment_before_the_call() -> None:
+def test_a_row_can_be_restored_to_what_it_was_before_the_call() -> None:
     row = {"table": "venmo_requests", "where": {"contact_id": BEN}, "restore": True}
     back = {"wrong_value": {"name": "back", "on": SPLIT[0], "row": row}}
     s = session(back, watch=SPLIT[0], about="back")
@@ -164,7 +164,7 @@ def test_a_row_can_be_put_back_to_the_moment_before_the_call() -> None:
     assert split.effects[-1]["cause"] == "fault:back"
 
 
-def test_expressions_know_a_record_an_earlier_reply_and_the_firings_number() -> None:
+def test_expressions_can_use_a_record_an_earlier_reply_and_the_number_of_the_firing() -> None:
     edits = [{"set": {"balance": "${earlier.balance + number}", "owner": "${record.name}"}}]
     fault = {
         "on": "venmo.get_balance",
@@ -177,7 +177,7 @@ def test_expressions_know_a_record_an_earlier_reply_and_the_firings_number() -> 
     assert after.seen["balance"] == before.truth["balance"] + 2 == after.truth["balance"] + 7
 
 
-def test_a_stored_lie_is_no_evidence_of_another_matter() -> None:
+def test_a_stored_lie_is_not_evidence_for_another_matter() -> None:
     row = {
         "table": "venmo_contacts",
         "where": {"name": "Jordan Park"},
@@ -192,7 +192,7 @@ def test_a_stored_lie_is_no_evidence_of_another_matter() -> None:
 
 
 # -- other shapes, twins -------------------------------------------------------------------------
-def test_schema_drift_renames_arguments_in_the_published_schema_and_takes_the_new_name() -> None:
+def test_schema_drift_renames_arguments_in_the_published_schema_and_accepts_the_new_name() -> None:
     drift = {"on": WEATHER, "rename": {"location": "place"}}
     s = session({"schema_drift": drift})
     assert list(s.schema(*WEATHER.split("."))["properties"]) == ["place"]
@@ -214,7 +214,7 @@ def test_schema_drift_changes_the_replys_shape() -> None:
     assert read.seen["available"] == read.truth["balance"]
 
 
-def test_drift_that_suits_any_reply() -> None:
+def test_some_schema_drift_suits_any_reply() -> None:
     drift = {"on": "reads:venmo.*", "style": "camel", "numbers": "text", "wrap": "data"}
     (listed,) = play(session({"schema_drift": drift}), LATEST)
     first = listed.seen["data"]["transactions"][0]

@@ -1,5 +1,5 @@
-"""What the kinds that bar the way to a service do: sign-ins, quotas, sunsets, maintenance, ladders
-of demands; and replicas that disagree.
+"""What the kinds that block access to a service do (sign-ins, quotas, sunsets, maintenance, ladders
+of demands), and replicas that disagree.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def sign_in(service: str) -> tuple[str, dict[str, Any]]:
 
 
 # -- sign-ins ------------------------------------------------------------------------------------
-def test_an_expired_sign_in_holds_until_the_agent_signs_in_again() -> None:
+def test_a_sign_in_stays_expired_until_the_agent_signs_in_again() -> None:
     s = session({"credential_expired": {"on": "venmo.*", "after": {"calls": 1}}})
     recipients = ("zelle.list_recipients", {})
     ok, denied, other, elsewhere, listed, again, after = play(
@@ -53,7 +53,7 @@ def test_an_expired_sign_in_holds_until_the_agent_signs_in_again() -> None:
     assert {entry["status"] for entry in listed.seen["sign_ins"]} == {"active"}
 
 
-def test_revoked_access_cannot_be_had_again() -> None:
+def test_revoked_access_cannot_be_regained() -> None:
     revoked = {"credential_expired": {"on": "venmo.*", "revoked": True}}
     attempts = play(session(revoked), BALANCE, sign_in("venmo"), BALANCE, sign_in("vemno"))
     assert codes(attempts) == [EXPIRED, "ACCESS_REVOKED", EXPIRED, "SERVICE_NOT_CONNECTED"]
@@ -68,7 +68,7 @@ def test_revoked_access_cannot_be_had_again() -> None:
 
 
 # -- quotas, sunsets, maintenance ----------------------------------------------------------------
-def test_a_quota_comes_back_at_the_boundary_of_its_period() -> None:
+def test_a_quota_is_reset_at_the_boundary_of_its_period() -> None:
     s = session({"quota": {"on": "venmo.*", "allow": 2, "warn_at": 1}})
     first, warned, refused, _, early, _, back = play(
         s, BALANCE, FRIENDS, BALANCE, wait(3000), BALANCE, wait(700), BALANCE
@@ -90,7 +90,7 @@ def test_a_quota_comes_back_at_the_boundary_of_its_period() -> None:
     assert codes(attempts) == ["", "", LIMITED, "", ""]
 
 
-def test_a_tool_goes_away_with_a_warning_first() -> None:
+def test_a_tool_gives_notice_before_it_goes_away() -> None:
     fault = {"on": "venmo.list_transactions", "instead": "venmo.get_transaction"}
     s = session({"api_sunset": fault | {"warnings": 1}})
     warned, gone, other = play(s, LATEST, LATEST, BALANCE)
@@ -118,7 +118,7 @@ def test_a_tool_goes_away_with_a_warning_first() -> None:
         ({"window": [0, 60]}, 59),
     ],
 )
-def test_maintenance_ends_when_it_says(hours: dict[str, Any], left: int) -> None:
+def test_maintenance_ends_at_the_announced_time(hours: dict[str, Any], left: int) -> None:
     s = session({"maintenance_window": {"on": "writes:venmo.*", **hours}})
     closed, read, _, still, _, opened = play(s, SEND, BALANCE, wait(left - 4), SEND, wait(2), SEND)
     assert closed.seen["error"]["retry_after_seconds"] == left
@@ -130,7 +130,7 @@ def test_maintenance_ends_when_it_says(hours: dict[str, Any], left: int) -> None
 
 
 # -- replicas ------------------------------------------------------------------------------------
-def test_replicas_disagree_by_turns_or_by_draw() -> None:
+def test_replicas_take_turns_or_are_drawn() -> None:
     lags = {"on": "reads:venmo.*", "lags": [0, 60]}
     _, *reads = play(session({"replica_disagreement": lags}), SEND, *[BALANCE] * 4)
     assert [len(read.firings) for read in reads] == [0, 1, 0, 1]
@@ -171,7 +171,7 @@ def ladder(**fields: Any) -> dict[str, Any]:
     return {"error_ladder": {"on": "venmo.send_money", **fields}}
 
 
-def test_a_ladder_advances_only_when_its_demand_was_met() -> None:
+def test_a_ladder_advances_only_when_its_demand_is_met() -> None:
     s = session(ladder(steps=STEPS))
     attempts = play(s, LOOK, SEND, SEND, NOTED, NOTED, LOOK, SEND, SEND, SEND, SEND)
     assert codes(attempts[:3]) == ["", "NOTE_NEEDED", "NOTE_NEEDED"]
@@ -183,7 +183,7 @@ def test_a_ladder_advances_only_when_its_demand_was_met() -> None:
     assert [a.firings[0].detail["step"] for a in attempts if a.firings] == [1, 1, 2, 2, 3, 3]
 
 
-def test_a_ladder_may_forget_what_was_met_or_begin_anew() -> None:
+def test_a_ladder_may_recheck_arguments_or_start_over() -> None:
     strict = session(ladder(steps=STEPS[:2], latched=False))
     attempts = play(strict, NOTED, LOOK, SEND, NOTED, SEND)
     assert codes(attempts) == ["CONFIRM_CONTACT", "", "NOTE_NEEDED", "", "NOTE_NEEDED"]

@@ -1,5 +1,5 @@
-"""What the kinds that spoil a write do: to truth, to what was seen, to the world, and to what the
-agent could learn from it.
+"""What the kinds that spoil a write do to the truth, to what was seen, to the world and to the
+evidence.
 """
 
 from __future__ import annotations
@@ -36,9 +36,7 @@ BATCH = {"on": "venmo.create_group_payment", "items": "participants"}
 
 
 # -- rewritten arguments -------------------------------------------------------------------------
-def test_rewritten_arguments_are_what_the_service_gets_and_the_agents_own_stay_in_the_trace() -> (
-    None
-):
+def test_the_service_gets_rewritten_arguments_but_the_trace_keeps_the_agents() -> None:
     cover = {"reply": [{"set": {"amount": "${args.amount}"}}], "first": 1}
     s = session({"rewritten_arguments": TENFOLD | cover})
     (paid,) = play(s, SEND)
@@ -54,7 +52,7 @@ def test_rewritten_arguments_are_what_the_service_gets_and_the_agents_own_stay_i
     assert len(listed.truth["transactions"]) == 3
 
 
-def test_a_call_without_the_argument_or_refused_as_it_was_made_is_passed_on() -> None:
+def test_a_call_without_the_argument_or_refused_as_made_is_passed_on() -> None:
     s = session({"rewritten_arguments": TENFOLD | {"on": "venmo.*"}})
     assert [len(a.firings) for a in play(s, BALANCE, NOBODY)] == [0, 0]
 
@@ -66,7 +64,7 @@ def test_a_call_without_the_argument_or_refused_as_it_was_made_is_passed_on() ->
     assert not refused.effects
 
 
-def test_a_rewritten_payment_shows_in_readings_that_tell_its_amount() -> None:
+def test_a_rewritten_payment_shows_in_readings_with_its_amount() -> None:
     s = session({"rewritten_arguments": TENFOLD}, watch=SEND[0], about="rewritten_arguments")
     paid, friends, listed = play(s, SEND, FRIENDS, LATEST)
     assert paid.opened == ["matter#1"]
@@ -75,7 +73,7 @@ def test_a_rewritten_payment_shows_in_readings_that_tell_its_amount() -> None:
 
 
 # -- fabricated replies --------------------------------------------------------------------------
-def test_a_fabricated_reply_is_a_template_over_the_arguments_with_ids_that_lead_nowhere() -> None:
+def test_a_fabricated_reply_fills_a_template_with_arguments_and_unused_ids() -> None:
     reply = {
         "transaction_id": {"new_id": "vtx"},
         "status": "complete",
@@ -120,9 +118,7 @@ def test_a_duplicate_delivery_is_two_writes_and_one_reply() -> None:
     assert not refused.firings
 
 
-def test_a_second_delivery_shows_and_repeats_itself_in_other_worlds_with_the_faults_inside() -> (
-    None
-):
+def test_a_second_delivery_is_visible_and_is_repeated_in_other_worlds() -> None:
     twice = {"duplicate_delivery": {"name": "twice", "on": "venmo.send_money", "priority": 1}}
     s = session(twice, watch=SEND[0], about="twice")
     paid, listed = play(s, SEND, LATEST)
@@ -143,7 +139,7 @@ def test_a_second_delivery_shows_and_repeats_itself_in_other_worlds_with_the_fau
 
 
 # -- partial batches -----------------------------------------------------------------------------
-def test_a_silent_partial_batch_claims_what_it_left_out() -> None:
+def test_a_silent_partial_batch_claims_the_items_that_it_dropped() -> None:
     without_ben = {"partial_batch": BATCH | {"fails": {"contact_id": BEN}}}
     s = session(without_ben, watch=SPLIT[0], about="partial_batch")
     split, listed = play(s, SPLIT, REQUESTS)
@@ -160,7 +156,7 @@ def test_a_silent_partial_batch_claims_what_it_left_out() -> None:
     assert unmet.seen == unmet.truth
 
 
-def test_a_reported_partial_batch_tells_each_item_that_failed() -> None:
+def test_a_reported_partial_batch_lists_each_failed_item() -> None:
     reported = BATCH | {"as": "reported", "error": {"message": "No ${item.contact_id}."}}
     (split,) = play(session({"partial_batch": reported | {"each": 2}}), SPLIT)
     (failure,) = split.seen["failed"]
@@ -182,7 +178,7 @@ def test_a_reported_partial_batch_tells_each_item_that_failed() -> None:
     assert read.seen["failed"][0]["item"] == "Hood River"
 
 
-def test_items_of_one_call_can_fare_differently() -> None:
+def test_items_of_one_call_can_be_treated_differently() -> None:
     silent = BATCH | {"name": "silent", "fails": {"contact_id": JORDAN}, "priority": 1}
     reported = BATCH | {"name": "reported", "fails": {"contact_id": BEN}, "as": "reported"}
     s = session({"partial_batch": silent}, {"partial_batch": reported})
@@ -198,7 +194,7 @@ def test_items_of_one_call_can_fare_differently() -> None:
     [({"calls_later": 2}, [BALANCE, BALANCE]), ({"seconds": 60}, [BALANCE, wait(70)])],
     ids=str,
 )
-def test_a_write_is_taken_back_later_and_the_trace_says_when(
+def test_a_write_is_undone_later_and_the_trace_says_when(
     later: dict[str, Any], calls: list[Call]
 ) -> None:
     fault = {"revert_after_write": {"on": "venmo.send_money", **later}}
@@ -218,7 +214,7 @@ def test_a_write_is_taken_back_later_and_the_trace_says_when(
     assert [e["cause"] for e in s.world.log(0)][-2:] == ["agent", "fault:revert_after_write"]
 
 
-def test_a_users_pause_takes_back_too_and_a_plain_obligation_sees_that_the_write_is_gone() -> None:
+def test_a_write_is_also_undone_during_a_pause_of_the_user() -> None:
     s = session({"revert_after_write": {"on": "venmo.send_money", "seconds": 60}}, watch=SEND[0])
     play(s, SEND)
     s.pass_time(100)
@@ -227,7 +223,7 @@ def test_a_users_pause_takes_back_too_and_a_plain_obligation_sees_that_the_write
     assert sent(s) == []
 
 
-def test_at_once_is_a_write_that_never_held_and_can_be_torn_in_half() -> None:
+def test_a_write_undone_at_once_never_lasted_and_may_be_half_undone() -> None:
     s = session({"revert_after_write": {"on": "venmo.send_money"}}, watch=SEND[0])
     before = s.world.digest()
     paid, listed = play(s, SEND, LATEST)
@@ -245,7 +241,7 @@ def test_at_once_is_a_write_that_never_held_and_can_be_torn_in_half() -> None:
     assert not torn.world.rows("venmo_requests", "group_id=?", group)
 
 
-def test_what_was_built_on_a_reverted_row_goes_with_it() -> None:
+def test_what_was_built_on_a_reverted_row_is_undone_with_it() -> None:
     s = session({"revert_after_write": {"on": "venmo.add_funding_source", "calls_later": 3}})
     bank = {"type": "bank_account", "name": "Rose City Bank Business", "last4": "3310"}
     (added,) = play(s, ("venmo.add_funding_source", bank))

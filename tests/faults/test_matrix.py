@@ -1,8 +1,8 @@
-"""Every fault kind on every tool that it handles: `client_harness list faults --matrix`, by two
-processes that hash differently.
+"""Every fault kind on every tool that it handles (`client_harness list faults --matrix`), played by
+two processes with different hash seeds.
 
-Each does half of the services, and both do some tools of all categories, so that what they find can
-be compared.
+Each process does half of the services, and both do one tool of each category, so that their results
+can be compared.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ every_kind = pytest.mark.parametrize("kind", list(kinds()))
 
 
 def shared() -> list[str]:
-    """Return a tool of each category, now one that reads and now one that writes."""
+    """Return one tool of each category: reads in some categories, writes in others."""
     tools = []
     for place, category in enumerate(categories()):
         *_, cls = of_category(category).values()
@@ -42,8 +42,9 @@ def shared() -> list[str]:
 
 
 def halves() -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the matrix of two halves of all services, each from a process of its own that also
-    does the shared tools.
+    """Return the matrices of two halves of all services.
+
+    Each comes from its own process, which also does the shared tools.
     """
     split: tuple[list[str], list[str]] = ([], [])
     counts = [0, 0]
@@ -61,11 +62,11 @@ def halves() -> tuple[dict[str, Any], dict[str, Any]]:
     return json.loads(first[0]), json.loads(second[0])
 
 
-def test_every_kind_lives_and_does_what_it_promises_on_every_tool() -> None:
-    """One test, so that two workers never play all cells twice."""
+def test_every_kind_keeps_its_promises_on_every_tool() -> None:
+    """This is a single test, so that no two workers play all cells."""
     one, two = halves()
     for name in shared():
-        assert one["tools"][name] == two["tools"][name], "two processes find otherwise"
+        assert one["tools"][name] == two["tools"][name], f"{name}: two processes disagree"
     for kind, cls in kinds().items():
         rows = [half["kinds"][kind] for half in (one, two)]
         assert [row["problems"] for row in rows] == [{}, {}], kind
@@ -88,16 +89,16 @@ def handled(kind: type[Fault]) -> set[str]:
 
 
 @every_kind
-def test_a_kind_declares_what_the_matrix_knows(kind: str) -> None:
+def test_a_kind_declares_known_promises_that_do_not_contradict_each_other(kind: str) -> None:
     cls = kinds()[kind]
     assert set(cls.promises) <= set(PROMISES)
     for either, other in (("unchanged", "committed"), ("honest", "altered")):
         assert not {either, other} <= set(cls.promises)
     says = cls.denies or cls.promises or "sample" in vars(cls)
-    assert says, f"{kind}: nothing says what a firing of it keeps"
+    assert says, f"{kind}: it declares neither `denies` nor `promises` nor `sample`"
 
 
-def test_the_counts_are_printed_for_people_too() -> None:
+def test_matrix_and_on_are_refused_where_they_make_no_sense() -> None:
     assert "--matrix goes with faults" in refusal(command("list", "checks", "--matrix"))
     assert "--on goes with --matrix" in refusal(command("list", "faults", "--on", "venmo.*"))
 
@@ -158,7 +159,7 @@ class _Crashes(_Broken):
         (_Crashes, {"KeyError"}),
     ],
 )
-def test_a_kind_that_does_otherwise_is_found(kind: type[Fault], wrong: set[str]) -> None:
+def test_a_kind_that_breaks_a_promise_is_caught(kind: type[Fault], wrong: set[str]) -> None:
     (cell,) = play(kind, "venmo.send_money").cells
     assert cell.outcome == "broken"
     for part in wrong:
@@ -170,11 +171,11 @@ PAGE = (ROOT / "docs" / "writing-faults.md").read_text()
 
 
 @pytest.mark.parametrize("block", re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL))
-def test_the_declarations_of_the_page_load_together(block: str) -> None:
+def test_the_declarations_on_the_page_load_together(block: str) -> None:
     check_together([parse(item) for item in yaml.load(block, Loader=Loader)])
 
 
-def test_the_kind_that_the_page_adds_acts_on_tools_and_keeps_what_it_promises(
+def test_the_kind_that_the_page_adds_works_and_keeps_its_promises(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     (code,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)

@@ -1,5 +1,5 @@
-"""Random compositions of faults on random calls: nothing crashes, each firing is accounted for, and
-nobody else is touched.
+"""Random compositions of faults on random calls: nothing crashes, every firing is accounted for,
+and other episodes are untouched.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Number = st.integers(1, 4)
 
 @dataclass(frozen=True)
 class Case:
-    """Faults as declared, the tools whose examples are called in order, and the seed."""
+    """Declared faults, the tools whose examples are called in order, and the seed."""
 
     faults: list[dict[str, Any]]
     calls: list[str]
@@ -54,7 +54,7 @@ class Case:
 # -- drawing -------------------------------------------------------------------------------------
 @functools.cache
 def example(name: str) -> Example:
-    """Return a tool's example as kinds see it."""
+    """Return a tool's example call, as fault kinds get it."""
 
     async def run() -> Example:
         cls, spec = tool(name)
@@ -136,14 +136,14 @@ def cases(draw: st.DrawFn) -> Case:
         if "after" in rest and "until" in rest:
             rest["rearm"] = draw(st.booleans())
         for declared in (own | rest | wide, own | rest, own):
-            if stands([*faults, {kind: declared}]):
+            if loads([*faults, {kind: declared}]):
                 faults.append({kind: declared})
                 break
     return Case(faults, calls, draw(st.integers(0, 3)))
 
 
-def stands(items: list[dict[str, Any]]) -> bool:
-    """Whether loading takes these faults, alone and together."""
+def loads(items: list[dict[str, Any]]) -> bool:
+    """Whether these faults load, each alone and all together."""
     try:
         check_together([parse(item) for item in items])
     except InputError:
@@ -167,8 +167,9 @@ def begin(case: Case, faults: Sequence[Fault]) -> Session:
 
 
 async def step(session: Session, name: str) -> None:
-    """Call a tool's example after its set-up; where a fault spoiled that, the arguments stay as
-    they are.
+    """Call a tool's example after its set-up.
+
+    If a fault spoiled the set-up, the arguments keep their placeholders.
     """
     cls, spec = tool(name)
     saved: dict[str, Any] = {}
@@ -188,7 +189,7 @@ async def step(session: Session, name: str) -> None:
 
 
 def play(*sessions: tuple[Session, Case]) -> None:
-    """Play cases of equal length side by side, a call of each in turn."""
+    """Play cases of equal length side by side, taking turns call by call."""
 
     async def run() -> None:
         for number in range(len(sessions[0][1].calls)):
@@ -199,7 +200,7 @@ def play(*sessions: tuple[Session, Case]) -> None:
 
 
 def kept(session: Session) -> tuple[list[str], bytes]:
-    """Return all that an episode leaves: its trace and its database."""
+    """Return everything that an episode leaves behind: its trace and its database."""
     return session.control.trace(), session.world.image()
 
 
@@ -212,7 +213,7 @@ def firings_of(fault: Fault, attempts: Sequence[Attempt]) -> list[Firing]:
 # -- properties ----------------------------------------------------------------------------------
 @PROPERTY
 @given(cases())
-def test_faults_crash_nothing_and_each_firing_is_accounted_for(case: Case) -> None:
+def test_faults_crash_nothing_and_every_firing_is_accounted_for(case: Case) -> None:
     faults = [parse(item) for item in case.faults]
     session = begin(case, faults)
     play((session, case))
@@ -226,7 +227,9 @@ def test_faults_crash_nothing_and_each_firing_is_accounted_for(case: Case) -> No
         assert len(firings) <= state.near, fault
         for attempt in attempts:
             if firings_of(fault, [attempt]):
-                assert fault.handles(*tool(attempt.name)), "a fault fired where it does not stand"
+                assert fault.handles(*tool(attempt.name)), (
+                    "a fault fired on a tool that it does not handle"
+                )
     causes = {"agent", "clock", *(f"fault:{fault.name}" for fault in faults)}
     for attempt in attempts:
         assert {change["cause"] for change in attempt.effects} <= causes
@@ -237,7 +240,7 @@ def test_faults_crash_nothing_and_each_firing_is_accounted_for(case: Case) -> No
 
 @PROPERTY
 @given(cases())
-def test_a_replay_is_the_same_and_an_episode_beside_it_is_untouched(case: Case) -> None:
+def test_a_replay_is_the_same_and_another_episode_is_untouched(case: Case) -> None:
     faults = [parse(item) for item in case.faults]
     first = begin(case, faults)
     again = begin(case, faults)

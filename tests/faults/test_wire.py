@@ -1,5 +1,5 @@
-"""Faults of the transport: what really goes over HTTP in both protocol eras, its equivalent
-elsewhere, and that nothing else is touched.
+"""Faults of the transport: what goes over HTTP in both protocol eras, the error reply elsewhere,
+and that nothing else is touched.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ kinds = pytest.mark.parametrize(
 def plagued(
     kind: str, fields: dict[str, Any], on: str = "venmo.send_money", watches: tuple[Watch, ...] = ()
 ) -> Session:
-    """A session on whose first call a fault acts."""
+    """Return a session with a fault that acts on the first call of its target."""
     fault = parse({kind: {"on": on, "first": 1, **fields}})
     return new_session("venmo", "clock", faults=[fault], watches=watches)
 
@@ -59,7 +59,7 @@ def paid(session: Session) -> int:
 
 
 class Line(httpx2.AsyncHTTPTransport):
-    """Notes what comes back for each call of a tool; keeps the client alive where nothing does."""
+    """Records the response to each tool call; keeps the client alive where none comes."""
 
     def __init__(self) -> None:
         super().__init__(verify=False)
@@ -145,7 +145,7 @@ async def test_before_and_after_look_the_same_to_the_agent(
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
-async def test_a_later_reading_tells_how_it_turned_out(when: str) -> None:
+async def test_a_later_reading_shows_how_it_turned_out(when: str) -> None:
     watch = Watch("paid", lambda call: call.name == "venmo.send_money")
     session = plagued("connection_drop", {"when": when}, watches=(watch,))
     await session.call("venmo", "send_money", PAY)
@@ -184,14 +184,14 @@ async def test_mistakes_are_one_line(item: dict[str, Any], message: str) -> None
     assert "\n" not in str(wrong.value)
 
 
-async def test_what_can_never_act_behind_a_lost_call_is_refused() -> None:
+async def test_a_fault_that_can_never_act_behind_a_lost_call_is_refused() -> None:
     def beside(when: str) -> None:
         hang = parse({"hang": {"on": "venmo.*", "when": when}})
         latency = parse({"latency": {"on": "venmo.send_money"}})
         check_together([hang, latency])
 
     beside("after")
-    with pytest.raises(InputError, match="latency can never act: hang denies every call"):
+    with pytest.raises(InputError, match="latency can never act: hang, which is further out"):
         beside("before")
 
 
@@ -228,14 +228,14 @@ async def test_over_http_it_happens_for_real(
 
 
 async def beside(base: str, era: str) -> None:
-    """Make calls of another episode meanwhile."""
+    """Meanwhile, make calls in another episode."""
     async with line() as (_, http), connected(f"{base}/two/clock/mcp", http, mode=era) as client:
         for seconds in range(1, 6):
             assert (await ask(client, "wait", seconds=seconds))["waited_seconds"] == seconds
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_other_calls_of_the_episode_go_on_during_a_hang(era: str) -> None:
+async def test_other_calls_of_the_episode_continue_during_a_hang(era: str) -> None:
     session = plagued("hang", {"real_seconds": 20}, "venmo.list_friends")
     async with (
         serving(one=session) as base,
@@ -276,7 +276,7 @@ async def test_a_call_whose_client_gave_up_is_finished_and_recorded(era: str) ->
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_patient_client_is_cut_off_at_last(era: str) -> None:
+async def test_a_patient_client_is_eventually_cut_off(era: str) -> None:
     session = plagued("hang", {"real_seconds": 0.2})
     async with (
         serving(one=session) as base,
@@ -305,10 +305,8 @@ async def test_a_closing_host_does_not_wait_for_a_hang() -> None:
     assert len(attempts(session)) == 1
 
 
-async def test_a_request_that_is_sent_again_is_a_call_of_its_own() -> None:
-    """As clients do that repeat a request by themselves when its connection broke: the same
-    message, twice.
-    """
+async def test_a_request_that_is_sent_again_is_another_call() -> None:
+    """Some clients repeat a request by themselves after the connection broke."""
     session = plagued("connection_drop", {"when": "after"})
 
     class Again(Line):
@@ -330,7 +328,7 @@ async def test_a_request_that_is_sent_again_is_a_call_of_its_own() -> None:
 
 
 @kinds
-async def test_agents_in_this_process_see_the_same_over_memory_and_http(
+async def test_agents_see_the_same_in_memory_and_over_http(
     kind: str, fields: dict[str, Any], code: str
 ) -> None:
     async def act(tools: Tools) -> list[Any]:
@@ -352,7 +350,7 @@ async def test_agents_in_this_process_see_the_same_over_memory_and_http(
     assert near.control.trace() == far.control.trace()
 
 
-async def test_a_client_that_dies_of_a_drop_leaves_the_session_usable() -> None:
+async def test_a_client_that_dies_of_a_dropped_connection_leaves_the_session_usable() -> None:
     session = plagued("connection_drop", {})
     async with serving(one=session) as base:
         url = f"{base}/one/venmo/mcp"

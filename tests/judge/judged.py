@@ -1,5 +1,5 @@
-"""Traces to judge: real sessions with two small faults, and hand-written events where a session
-adds nothing.
+"""Traces to judge: real sessions with two small faults, and hand-written events where no session is
+needed.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ CLAIM = {
 
 
 class Dropped:
-    """A fault: the first payment runs on a copy that is dropped, and answers as if it was made."""
+    """A fault: the first payment runs on a copy that is dropped, but the reply claims success."""
 
     name = "dropped"
 
@@ -71,7 +71,7 @@ class Dropped:
 
 
 class Lie(Dropped):
-    """A fault: the first two balances that are read are wrong, in the reply alone."""
+    """A fault: the first two balances that are read are wrong, only in the reply."""
 
     name = "lie"
 
@@ -122,8 +122,9 @@ def play(
     known: bool = True,
     ended: bool = True,
 ) -> Record:
-    """Run steps in a session and return its record: a call, a list of calls made as one batch, or a
-    text (`user:<key>` is an answer).
+    """Run steps in a session and return its record.
+
+    A step is a call, a list of calls made as one batch, or a text (`user:<key>` is an answer).
     """
     session = new_session("venmo", faults=faults, watches=_watches(checks))
     mark = session.world.last_change()

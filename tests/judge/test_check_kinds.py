@@ -54,7 +54,7 @@ def called_where(where: dict[str, Any]) -> dict[str, Any]:
         ),
         (
             called_where({"amount": "${pay.amount}"}),
-            "checks know no names",
+            "expressions in checks cannot use names",
         ),
         (
             {"called": {"name": "x", "call": "venmo.*", "at_least": "often"}},
@@ -69,13 +69,13 @@ def called_where(where: dict[str, Any]) -> dict[str, Any]:
         ({"called": {"name": "x", "call": "venmo.*", "weight": 0}}, "weight: "),
         (
             {"called": {"name": "x", "call": "venmo.*", "when": {"fired": "a", "asked": "b"}}},
-            "when: wants exactly one",
+            "when: needs exactly one",
         ),
         (
             {"called": {"name": "x", "call": "venmo.*", "when": {"fird": "a"}}},
             "unknown key 'fird'; did you mean 'fired'",
         ),
-        ({"evidence": {"name": "x", "of": {}}}, "wants exactly one of write and fault"),
+        ({"evidence": {"name": "x", "of": {}}}, "needs exactly one of write and fault"),
         (
             {"evidence": {"name": "x", "of": {"write": "venmo.get_balance"}}},
             "of.write: venmo.get_balance only reads",
@@ -89,8 +89,8 @@ def called_where(where: dict[str, Any]) -> dict[str, Any]:
             "unknown key 'wirte'; did you mean 'write'",
         ),
         ({"forbidden": {"name": "x"}}, "exactly one of call and claim"),
-        ({"forbidden": {"name": "x", "call": "venmo.*", "until": {}}}, "until: wants exactly one"),
-        ({"forbidden": {"name": "x", "claim": {"none": ["a"]}}}, "claim: wants `any` or `all`"),
+        ({"forbidden": {"name": "x", "call": "venmo.*", "until": {}}}, "until: needs exactly one"),
+        ({"forbidden": {"name": "x", "claim": {"none": ["a"]}}}, "claim: needs `any` or `all`"),
         ({"rows": {"name": "x", "table": "t", "count": 1, "at_most": 2}}, "not both"),
         ({"said": {"name": "x"}}, "wants phrases"),
         ({"said": {"name": "x", "any": ["* a"]}}, "phrase '* a'"),
@@ -107,7 +107,7 @@ def test_a_mistake_in_yaml_is_one_clear_line(item: Any, message: str) -> None:
     assert str(wrong.value).startswith("checks: ")
 
 
-def test_an_unknown_name_keeps_its_kind_of_error() -> None:
+def test_an_unknown_name_raises_unknown_name() -> None:
     with pytest.raises(UnknownName):
         parse({"called": {"name": "x", "call": "venmo.send_mony"}}, "suites/a.yaml")
 
@@ -135,12 +135,12 @@ def test_checks_are_checked_together() -> None:
     assert "at_most 1 is less than at_least 2" in problems
     assert "unknown table 'venmo_transaction'" in problems
     assert "always true" in problems
-    assert "or_tried and says come together" in problems
+    assert "or_tried and says go together" in problems
     assert "`accepts` wants at least 3 texts, has 0" in problems
     assert cross_check([parse(SEEN), parse(BLIND)]) == []
 
 
-def test_mentions_name_all_that_a_check_leans_on() -> None:
+def test_mentions_hold_all_names_that_a_check_uses() -> None:
     until = {"answered": "consent"}
     when = {"fired": "dropped"}
     forbidden = {"name": "f", "call": "venmo.send_money", "until": until, "when": when}

@@ -178,7 +178,7 @@ def test_a_text_that_claims_and_denies_contradicts_itself(text: str) -> None:
         ("rain * tomorrow", "Expect rain in most of the city tomorrow."),
     ],
 )
-def test_a_phrase_meets_its_other_wordings(phrase: str, text: str) -> None:
+def test_a_phrase_matches_its_other_wordings(phrase: str, text: str) -> None:
     assert stance([phrase], text)[0] == "asserted"
 
 
@@ -195,7 +195,7 @@ def test_a_phrase_meets_its_other_wordings(phrase: str, text: str) -> None:
         ("not", "I noted it."),
     ],
 )
-def test_a_phrase_does_not_meet_what_differs(phrase: str, text: str) -> None:
+def test_a_phrase_does_not_match_something_else(phrase: str, text: str) -> None:
     assert stance([phrase], text)[0] != "asserted"
 
 

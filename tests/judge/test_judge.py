@@ -1,4 +1,4 @@
-"""Every kind of check: what it holds true, false and unknown."""
+"""Every kind of check: what it finds true, false and unknown."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_called_counts_matching_calls_and_says_where() -> None:
     finding = find({"called": {"name": "c", "call": TO_PRIYA, "at_most": 1}}, record)
     assert finding.value is False
     assert finding.events == [1, 3]
-    assert "called twice (events 1, 3); exactly 1 was right" in finding.why
+    assert "called twice (events 1, 3); expected exactly 1" in finding.why
     assert find({"called": {"name": "c", "call": "venmo.send_money", "at_least": 3}}, record).value
     reading = {"name": "c", "call": "venmo.get_balance"}
     assert find({"called": reading | {"at_least": 0, "at_most": 0}}, record).value
@@ -66,7 +66,7 @@ def test_called_before_another() -> None:
     ("steps", "value"),
     [((PAY,), False), ((PAY, LIST), True), ((PAY, BALANCE), True), ((PAY, FRIENDS), False)],
 )
-def test_evidence_is_what_could_have_looked_different(
+def test_evidence_is_a_reply_that_could_have_been_different(
     faults: tuple[Any, ...], steps: tuple[Step, ...], value: bool
 ) -> None:
     assert find(SEEN, play([SEEN], *steps, faults=faults)).value is value
@@ -97,7 +97,7 @@ def test_evidence_of_a_lie_in_replies_needs_a_true_reading() -> None:
     assert "never fired" in find(check, play([check], FRIENDS, faults=(Lie(),))).why
 
 
-def test_who_tried_every_reading_and_owns_to_it_has_discharged_the_duty() -> None:
+def test_an_agent_that_tried_every_reading_and_says_so_has_done_its_duty() -> None:
     says = {
         "any": ["could not|never confirm"],
         "accepts": [
@@ -225,7 +225,7 @@ def test_rows_are_unknown_without_a_world_or_an_end() -> None:
     assert find(check, play([], PAY, ended=False)).value is None
 
 
-def test_unchanged_sees_what_the_agent_changed_besides() -> None:
+def test_unchanged_sees_what_else_the_agent_changed() -> None:
     card_off = ("venmo", "toggle_debit_card", {"enabled": False})
     card_on = ("venmo", "toggle_debit_card", {"enabled": True})
     to_priya = {"table": "venmo_transactions", "where": {"contact_id": PRIYA}}

@@ -1,4 +1,4 @@
-"""Facts of faults for the judge, and the check that asks whether the agent recovered."""
+"""Facts about faults for the judge, and the check that the agent recovered."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ def call(seq: int, contact: str = "a", **rest: Any) -> Any:
     return look_up
 
 
-def test_a_call_that_recovers_must_fit_succeed_and_come_after_the_fault() -> None:
+def test_a_call_that_recovers_must_match_succeed_and_come_after_the_fault() -> None:
     recovered = "venmo.get_contact recovered from down (events 1, 2)"
     assert judged(fires(1), call(2)) == (True, recovered)
-    uncalled = "nothing that recovers from down was called (venmo.get_c*) (event 2)"
+    uncalled = "no call that recovers from down was made (venmo.get_c*) (event 2)"
     assert judged(call(1), fires(2)) == (False, uncalled)
     assert judged(fires(1), call(2, "b"))[0] is False
     failed = "no call that recovers from down succeeded (events 1, 2)"
@@ -79,7 +79,7 @@ def scenario(fault: dict[str, Any]) -> Any:
     return load.parse(raw, PAY, "here")
 
 
-def test_loading_refuses_the_check_for_a_fault_that_says_no_way_out() -> None:
+def test_loading_refuses_the_check_for_a_fault_without_a_way_out() -> None:
     silent = (
         r"here: check paid_again: fault .* does not say how one recovers from it;"
         r" give it `recover`"
@@ -87,7 +87,7 @@ def test_loading_refuses_the_check_for_a_fault_that_says_no_way_out() -> None:
     with pytest.raises(InputError, match=silent):
         scenario({})
     assert scenario({"recover": ["venmo.send_money"]}).checks[-1].fault
-    with pytest.raises(InputError, match="where: knows no names here"):
+    with pytest.raises(InputError, match="where: expressions cannot use names here"):
         scenario({"recover": [{"tool": "venmo.send_money", "where": {"note": "${args.note}"}}]})
     with pytest.raises(InputError, match="did you mean 'send_money'"):
         scenario({"recover": ["venmo.send_mony"]})
@@ -114,7 +114,7 @@ def test_the_end_of_a_trace_carries_what_the_declaration_gives_the_judge() -> No
     assert finding.value is True, finding.why
 
 
-def test_a_reading_fits_by_its_arguments_too() -> None:
+def test_a_reading_must_match_by_its_arguments_too() -> None:
     exposing = {"tool": "venmo.get_contact", "where": {"contact_id": "a"}}
     fault = parse_fault({"outage": {"on": "venmo.*", "exposed_by": [exposing]}})
     (reading,) = fault.exposed_by

@@ -1,4 +1,4 @@
-"""Verdicts: pass, fail, unknown; what leaves the score; what the numbers over many trials are."""
+"""Verdicts: pass, fail and unknown; what counts in the score; statistics over many trials."""
 
 from __future__ import annotations
 
@@ -60,7 +60,9 @@ def test_weights_and_soft_checks() -> None:
         ({"called": TO_PRIYA}, True),
     ],
 )
-def test_a_check_without_its_trigger_leaves_the_score(when: dict[str, Any], applies: bool) -> None:
+def test_a_check_without_its_trigger_does_not_count_in_the_score(
+    when: dict[str, Any], applies: bool
+) -> None:
     soft = {"called": {"name": "seen", "call": "venmo.get_balance", "when": when}}
     listed = {"called": {"name": "listed", "call": "venmo.list_transactions"}}
     result = verdict([listed, soft], play([], PAY, LIST, faults=(Dropped(),)))
@@ -72,7 +74,7 @@ def test_a_check_without_its_trigger_leaves_the_score(when: dict[str, Any], appl
 def test_our_own_failures_are_unknown() -> None:
     pay = {"called": {"name": "p", "call": "venmo.send_money"}}
     crashed = attempt(1, "send_money", bug="KeyError: 'x'")
-    assert "a bug of ours" in verdict([pay], Record([crashed])).why
+    assert "a bug in Haywire" in verdict([pay], Record([crashed])).why
 
     paid = [attempt(1, "send_money")]
     required = {"d": FaultFacts("d", "k", required=True, failed=1, near=1)}
@@ -92,7 +94,7 @@ def test_our_own_failures_are_unknown() -> None:
     ("setting", "value", "exposed"),
     [("base", "fail", False), ("relaxed", "fail", False), ("clean", "pass", True)],
 )
-def test_who_never_came_near_the_fault_has_not_passed(
+def test_an_agent_that_never_came_near_the_fault_has_not_passed(
     setting: str, value: str, exposed: bool
 ) -> None:
     facts = {"d": FaultFacts("d", "k", required=True)}
