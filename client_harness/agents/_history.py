@@ -14,8 +14,9 @@ from scenarios.haystack.history import LivedSession, PastCall, PastMessage
 from servers.kit.session import SEPARATOR
 
 KINDS = ("messages", "native", "text")
-"""What an agent outside this process may ask for: plain texts, the canonical structure, or one
-transcript.
+"""The forms that an external agent may ask for.
+
+They are plain texts, the canonical structure, and one transcript.
 """
 
 
@@ -25,9 +26,9 @@ def header(at: str) -> str:
 
 
 def chat(sessions: Sequence[LivedSession]) -> list[dict[str, Any]]:
-    """Return chat-completions messages, with tool calls and their results as such.
+    """Return chat-completions messages, with tool calls and results as native messages.
 
-    A dated header stands before each session's first text.
+    A dated header precedes each session's first text.
     """
     told: list[dict[str, Any]] = []
     numbers = count(1)
@@ -66,7 +67,7 @@ def _exchanged(calls: Sequence[PastCall], ids: Sequence[str]) -> list[dict[str, 
 
 
 def messages(sessions: Sequence[LivedSession]) -> list[dict[str, str]]:
-    """Return `[{role, text}]` in which calls and their results are told in words."""
+    """Return `[{role, text}]`, with calls and their results described in words."""
     told = []
     for session in sessions:
         opening = header(session["at"]) + "\n"
@@ -77,7 +78,7 @@ def messages(sessions: Sequence[LivedSession]) -> list[dict[str, str]]:
 
 
 def text(sessions: Sequence[LivedSession]) -> str:
-    """Return one transcript."""
+    """Return all sessions as one transcript."""
     blocks = []
     for session in sessions:
         said = [f"{m['role'].capitalize()}: {_told(m)}" for m in session["messages"]]
@@ -86,7 +87,7 @@ def text(sessions: Sequence[LivedSession]) -> str:
 
 
 def rendered(sessions: Sequence[LivedSession], kind: str) -> Any:
-    """Return a history of one of `KINDS`."""
+    """Return a history in one of the forms in `KINDS`."""
     return {"messages": messages, "native": list, "text": text}[kind](sessions)
 
 

@@ -1,5 +1,6 @@
-"""The proxy: a public server and ours behind faults, driven by real clients, with the trace that
-ours have.
+"""The proxy, driven by real clients, in front of a public server and of ours.
+
+Faults act on both, and the trace has the same form as that of our own services.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ NOON = {"source_timezone": "Europe/Berlin", "time": "12:00", "target_timezone": 
 
 @pytest.fixture(scope="module")
 def public() -> list[str]:
-    """The command of a public server, in an environment of its own."""
+    """The command of a public server, in its own environment."""
     lock = ROOT / "tests" / "harness" / "public_server" / "requirements.lock"
     return [str(environment("public_server", lock)), "-m", "mcp_server_time"]
 
@@ -62,7 +63,7 @@ def events(path: Path) -> list[Event]:
 
 
 def shown(tool: types.Tool) -> dict[str, Any]:
-    """What an agent reads of a tool."""
+    """Return what an agent reads of a tool."""
     return tool.model_dump(include={"name", "title", "description", "input_schema", "annotations"})
 
 
@@ -152,7 +153,7 @@ async def test_our_own_server_behind_the_proxy(tmp_path: Path) -> None:
 async def proxied(
     url: str, *faults: dict[str, Any], **options: Any
 ) -> AsyncGenerator[tuple[dict[str, Any], Session]]:
-    """Serve a proxy of a URL over HTTP and yield where it is, and its session."""
+    """Serve a proxy of a URL over HTTP; yield its address and its session."""
     heard: list[Any] = []
     ready = anyio.Event()
 
@@ -228,7 +229,7 @@ GIVEN: dict[str, types.CallToolResult] = {
 
 
 def upstream() -> Server[Any]:
-    """A server whose tools answer in every form that there is."""
+    """Return a server whose tools answer in every possible form."""
     names = (*GIVEN, "protocol.error", "never")
     tools = [types.Tool(name=name, input_schema={"type": "object"}) for name in names]
 
@@ -340,7 +341,7 @@ async def test_a_drifting_schema_is_published_and_understood() -> None:
         assert (await session.call("sums", "add", {"augend": 1})).data == {"got": {"a": 1}}
 
 
-# What a kind's declaration must say for the server below, where it needs more than a target.
+# Fields that a kind needs besides a target, chosen for the server below.
 OWN: dict[str, dict[str, Any]] = {
     "api_sunset": {"instead": "s.look"},
     "error_ladder": {

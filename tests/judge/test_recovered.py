@@ -101,7 +101,7 @@ def scenario(fault: dict[str, Any]) -> Any:
 def test_loading_refuses_the_check_for_a_fault_that_says_no_way_out() -> None:
     with pytest.raises(
         InputError,
-        match=r"here: check paid_again: fault .* does not say how one recovers from it; give it `recover`",
+        match=r"here: check paid_again: fault .* does not say how to recover from it; give it `recover`",
     ):
         scenario({})
     assert scenario({"recover": ["venmo.send_money"]}).checks[-1].fault
