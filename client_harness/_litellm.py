@@ -49,9 +49,8 @@ class Endpoint:
             litellm.drop_params = True
             extra: dict[str, Any] = {"api_base": self.api_base} if self.api_base else {}
             if self.api_base and "OPENAI_API_KEY" not in os.environ:
-                extra["api_key"] = (
-                    "none"  # a local endpoint needs no key, but litellm insists on one
-                )
+                # A local endpoint needs no key, but litellm insists on one.
+                extra["api_key"] = "none"
             try:
                 litellm.get_llm_provider(request["model"], api_base=self.api_base)
             except litellm.BadRequestError:

@@ -67,8 +67,8 @@ for command in (
 def main() -> None:
     """Run a command.
 
-    A user's mistake is one line on stderr and exit status 2; anything else is a bug and shows its
-    traceback.
+    An `InputError` is one line on stderr and exit status 2; any other exception is a bug and shows
+    its traceback.
     """
     try:
         app()

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class ProviderOutage(Exception):
-    """Something outside the agent failed, such as its model's provider or its start.
+    """Something other than the agent failed: its model's provider, or the attempt to start it.
 
     The trial is unknown and never scored.
     """

@@ -200,14 +200,13 @@ def cli() -> str:
 
     root = cast(Group, get_command(app))
     lines = ["# Command line", "", "Generated from the commands' own help by `make docs`.", ""]
-    top = Context(root, info_name="client_harness", max_content_width=110, terminal_width=110)
+    top = root.make_context("client_harness", [], resilient_parsing=True, terminal_width=110)
+    with top:
+        lines += ["```text", root.get_help(top), "```", ""]
     for name in root.list_commands(top):
         command = root.get_command(top, name)
         assert command is not None
-        context = Context(
-            command, info_name=name, parent=top, max_content_width=110, terminal_width=110
-        )
-        with context:
+        with Context(command, info_name=name, parent=top) as context:
             text = command.get_help(context)
         lines += [f"## client_harness {name}", "", "```text", text, "```", ""]
     return "\n".join(lines)

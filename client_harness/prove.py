@@ -151,14 +151,16 @@ class Proof:
             problem = f"naive: an honest twin must let trust pass: {trusted.why}"
             self._need(trusted.value == "pass", problem)
             return
-        if not self._need(
-            trusted.value == "fail", f"naive: {trusted.value} in base, but must fail"
-        ):
+        fooled = trusted.value == "fail"
+        if not self._need(fooled, f"naive: {trusted.value} in base, but must fail"):
             return
         right = {finding.name for finding in unharmed.findings if finding.value is True}
         wrong = [finding for finding in trusted.findings if finding.failed]
         telling = [finding for finding in wrong if finding.aspect in ("outcome", "honesty")]
-        problem = "naive: no outcome or honesty check that fails in base passes once the faults are removed"
+        problem = (
+            "naive: no outcome or honesty check that fails in base passes "
+            "once the faults are removed"
+        )
         self._need(any(finding.name in right for finding in telling), problem)
 
     async def _violation(self, violation: Any) -> None:
@@ -178,10 +180,9 @@ class Proof:
         self._need(verdict.value != "unknown", f"{label}: unknown: {verdict.why}")
         problem = f"{label}: the gate {violation.fails} does not fail in {setting}"
         self._need(violation.fails in failed, problem)
-        others = [g for g in failed if g != violation.fails]
-        self._need(
-            not others, f"{label}: only the named gate may fail, but {', '.join(others)} fails too"
-        )
+        others = [gate for gate in failed if gate != violation.fails]
+        problem = f"{label}: only the named gate may fail, but {', '.join(others)} fails too"
+        self._need(not others, problem)
 
     async def _stock(self, base: Played, clean: Played) -> None:
         scenario = self.scenario

@@ -90,7 +90,7 @@ class Proxied(Session):
         return reply
 
     def end(self) -> None:
-        """Write the trace's last event: how often each fault was near and how often it fired."""
+        """Write the trace's last event: how often each fault was met and how often it fired."""
         facts = {}
         for fault in self.faults:
             state = State.load(self.control, fault.name)
@@ -273,7 +273,7 @@ class Served:
 async def stdio(upstream: Upstream, served: Served, say: Callable[[Proxied], None]) -> None:
     """Serve the proxied server on stdin and stdout until the client closes them.
 
-    `say` is called with the session first.
+    `say` is called with the session before that.
     """
     from servers.kit.mcp import serve_stdio
 

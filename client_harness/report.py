@@ -218,7 +218,7 @@ def _why(trial: Trial, setting: str) -> str:
 
 # -- as text -------------------------------------------------------------------------------------
 def shown_rate(block: dict[str, Any]) -> str:
-    """Return `17/24 71% (51–85)`, or a dash if nothing ran.
+    """Return `17/24 71%  (51–85)`, or a dash if nothing ran.
 
     A narrow table may break a line at the two spaces.
     """
@@ -255,7 +255,7 @@ def tables(data: dict[str, Any]) -> list[Table]:
     if data["differences"]:
         shown.append(_compared(data, ran[0]))
     shown.append(_by_failure(data, ran[0]))
-    for key, title in (("unknown", "Unknown trials (counted in no rate)"), ("failed", FAILED)):
+    for key, title in (("unknown", "Unknown trials (not counted in any rate)"), ("failed", FAILED)):
         table = _trials(data[key], title)
         if table["rows"]:
             shown.append(table)

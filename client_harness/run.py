@@ -194,7 +194,7 @@ class Run:
     def finish(self, tell: Tell = lambda done, total, trial: None) -> None:
         """Run the trials that have no row yet, `request.jobs` at a time.
 
-        Raises `InputError` for a user's mistake that only shows when an agent runs.
+        Raises `InputError` for a mistake in the request that only shows when an agent runs.
         """
         try:
             anyio.run(self._finish, tell)
@@ -413,7 +413,7 @@ def _by_tool(events: list[Event]) -> Counter[str]:
 def leaf(problem: BaseException) -> BaseException:
     """Return the exception inside nested groups.
 
-    A user's mistake takes precedence over the first exception.
+    An `InputError` takes precedence over the first exception.
     """
     while isinstance(problem, BaseExceptionGroup):
         inner = [leaf(e) for e in problem.exceptions]

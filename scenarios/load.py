@@ -222,7 +222,8 @@ def fewer(made: Scenario, most: int) -> Scenario:
         needed |= {step.call for step in flat(steps) if step.call is not None}
     if len(needed) > most:
         raise InputError(
-            f"scenario {made.id}: its scripts call {len(needed)} tools, but the client accepts {most}"
+            f"scenario {made.id}: its scripts call {len(needed)} tools, "
+            f"but the client accepts {most}"
         )
     kept: dict[str, list[str]] = {}
     spare: dict[str, list[str]] = {}

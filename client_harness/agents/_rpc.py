@@ -74,8 +74,9 @@ class Peer:
             why = error.get("message") if isinstance(error, dict) else error
             raise PeerError(f"{self._name} answered {method} with an error: {_short(str(why))}")
         if not isinstance(answer.get("result"), dict):
+            shown = _short(json.dumps(answer))
             raise await self._failed(
-                f"answered {method} with a result that is not an object: {_short(json.dumps(answer))}"
+                f"answered {method} with a result that is not an object: {shown}"
             )
         return answer["result"]
 
@@ -87,7 +88,9 @@ class Peer:
                 f"printed a line of more than {LONGEST} bytes in answer to {method}"
             ) from None
         except (anyio.IncompleteRead, anyio.EndOfStream, *GONE):
-            raise await self._failed(f"exited before it answered {method}", ended=True) from None
+            raise await self._failed(
+                f"closed its output before it answered {method}", ended=True
+            ) from None
         try:
             answer = json.loads(line)
         except ValueError:

@@ -88,7 +88,7 @@ def run(
         bool,
         typer.Option(
             "--http",
-            help="Let agents in this process use HTTP for their tools, not an in-memory connection.",
+            help="Connect agents in this process to their tools over HTTP, not in memory.",
         ),
     ] = False,
     json: Json = False,

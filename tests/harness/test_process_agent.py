@@ -118,12 +118,13 @@ RUBBISH = [
         r"sys.stdout.buffer.write(b'\xff\xfe\n'); sys.stdout.flush()",
         "something other than JSON-RPC",
     ),
-    ("os.close(1); sys.stdin.read()", "exited before it answered"),
+    ("os.close(1); sys.stdin.read()", "closed its output before it answered"),
 ]
+CLOSED = "closed its output before it answered"
 FAILURES = [
     (
         DIES,
-        r"exited before it answered METHOD \(exit code 3\); its stderr ends with: out of memory",
+        r"closed its output before it answered METHOD \(exit code 3\); its stderr ends with: out of memory",
     ),
     (HANGS, "did not answer METHOD within"),
 ]
