@@ -1,7 +1,7 @@
 """Reports of runs: as plain data, and as tables for a terminal, Markdown or HTML.
 
-Rates have explicit denominators and Wilson intervals. Unknown trials stand in no denominator;
-trials that were not exposed stay in it.
+Rates have explicit denominators and Wilson intervals. Unknown trials are in no denominator; trials
+that were not exposed to a fault are.
 """
 
 from __future__ import annotations

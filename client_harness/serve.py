@@ -105,18 +105,18 @@ def _columns(world: World, table: str) -> set[str]:
 
 
 def _kept(db: Path, seed: int, name: str | None, start: int) -> tuple[World, Control]:
-    beside = db.with_name(db.name + ".control")
+    clock_file = db.with_name(db.name + ".control")
     fresh = not db.exists()
     try:
         if fresh:
-            _begin(db, beside, name or DEFAULT_WORLD)
+            _begin(db, clock_file, name or DEFAULT_WORLD)
         world = World.file(db, all_tables())
-        if not (fresh or beside.exists()):
+        if not (fresh or clock_file.exists()):
             raise InputError(
-                f"{db} has no clock next to it ({beside.name}); put it back or name a new file"
+                f"{db} has no clock next to it ({clock_file.name}); put it back or name a new file"
             )
         present = {table: _columns(world, table) for table in world.tables}
-        control = Control(start, seed, beside)
+        control = Control(start, seed, clock_file)
         if control.get("world") is None:
             control.put("world", name or DEFAULT_WORLD)
     except (OSError, sqlite3.Error) as wrong:
@@ -139,13 +139,13 @@ def _kept(db: Path, seed: int, name: str | None, start: int) -> tuple[World, Con
     return world, control
 
 
-def _begin(db: Path, beside: Path, name: str) -> None:
+def _begin(db: Path, clock_file: Path, name: str) -> None:
     """Create a kept world that does not exist yet.
 
     Processes that begin at the same time take turns: the clock's file is their lock.
     """
     db.parent.mkdir(parents=True, exist_ok=True)
-    with contextlib.closing(database.connect(beside)) as lock:
+    with contextlib.closing(database.connect(clock_file)) as lock:
         lock.execute("BEGIN IMMEDIATE")
         if not db.exists():
             names = lock.execute("SELECT name FROM sqlite_master WHERE type='table'")

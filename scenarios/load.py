@@ -253,9 +253,8 @@ def _check_checks(made: Scenario, exposed: set[str], known_faults: list[str]) ->
         where = f"check {check.name}"
         turn = getattr(check, "turn", None)
         if isinstance(turn, int) and not 1 <= turn <= len(made.turns):
-            raise InputError(
-                f"{where}: there is no turn {turn}; the number of turns is {len(made.turns)}"
-            )
+            count = "there is only 1" if len(made.turns) == 1 else f"there are {len(made.turns)}"
+            raise InputError(f"{where}: there is no turn {turn}; {count}")
         mentions = check.mentions()
         for target in mentions.targets:
             if not target.services & exposed:

@@ -88,9 +88,8 @@ class Peer:
                 f"printed a line of more than {LONGEST} bytes in answer to {method}"
             ) from None
         except (anyio.IncompleteRead, anyio.EndOfStream, *GONE):
-            raise await self._failed(
-                f"closed its output before it answered {method}", ended=True
-            ) from None
+            closed = f"closed its output before it answered {method}"
+            raise await self._failed(closed, ended=True) from None
         try:
             answer = json.loads(line)
         except ValueError:

@@ -112,9 +112,8 @@ class ModelAgent:
         too_long = f"the turn took more than {self._options.max_seconds:g} s"
         for _ in range(self._options.max_steps):
             if self._tokens >= self._options.max_tokens:
-                return self._limit(
-                    result, f"the limit of {self._options.max_tokens} tokens was reached"
-                )
+                most = self._options.max_tokens
+                return self._limit(result, f"the limit of {most} tokens was reached")
             request = await self._request()
             response = None
             left = deadline - time.monotonic()

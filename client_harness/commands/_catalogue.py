@@ -115,14 +115,14 @@ def matrix_rows(tried: Entry) -> list[list[str]]:
     """
     rows = []
     fires_in_all = 0
-    for kind, told in tried["kinds"].items():
-        fires_in_all += told["fires"]
-        fires = f"fires on {told['fires']} of {told['tools']} tools"
-        reasons = [f"{count}: {reason}" for reason, count in told["reasons"].items()]
+    for kind, outcome in tried["kinds"].items():
+        fires_in_all += outcome["fires"]
+        fires = f"fires on {outcome['fires']} of {outcome['tools']} tools"
+        reasons = [f"{count}: {reason}" for reason, count in outcome["reasons"].items()]
         if reasons:
             fires += f" ({'; '.join(reasons)})"
         rows.append([kind, fires])
-        for problem, tools in told["problems"].items():
+        for problem, tools in outcome["problems"].items():
             rows.append(["", f"broken on {len(tools)}, say {tools[0]}: {problem}"])
     total = f"{fires_in_all} of {tried['cells']} cells fire; digest {tried['digest']}"
     return [*rows, ["all", total]]

@@ -101,7 +101,7 @@ def test_everything_listed_can_be_shown() -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "message"),
     [
         ("show venmoo", "did you mean 'venmo'"),
         ("show venmo.send_mony", "did you mean 'venmo.send_money'"),
@@ -113,8 +113,8 @@ def test_everything_listed_can_be_shown() -> None:
         ("report no_such_run", "holds no run"),
     ],
 )
-def test_a_mistake_is_one_line_and_exit_status_2(line: str, said: str) -> None:
-    assert said in refusal(command(*line.split()))
+def test_a_mistake_is_one_line_and_exit_status_2(line: str, message: str) -> None:
+    assert message in refusal(command(*line.split()))
 
 
 def test_a_mistake_shows_no_traceback_in_a_process_of_its_own() -> None:

@@ -108,24 +108,19 @@ async def test_settings_reach_the_process(tmp_path: Path) -> None:
 
 DIES = 'if method == "METHOD": print("out of memory", file=sys.stderr); sys.exit(3)'
 HANGS = 'if method == "METHOD": print("thinking", file=sys.stderr, flush=True); sys.stdin.read()'
+NO_RPC = "something other than JSON-RPC"
+CLOSED = "closed its output before it answered"
 RUBBISH = [
-    ('print("Loading model…", flush=True)', "something other than JSON-RPC"),
-    ('print("[]", flush=True)', "something other than JSON-RPC"),
+    ('print("Loading model…", flush=True)', NO_RPC),
+    ('print("[]", flush=True)', NO_RPC),
     ('request["id"] += 7', r"with the id \d+ instead of"),
     ("result = 5", "with a result that is not an object"),
     ('sys.stdout.write("x" * 17_000_000); sys.stdout.flush()', "a line of more than"),
-    (
-        r"sys.stdout.buffer.write(b'\xff\xfe\n'); sys.stdout.flush()",
-        "something other than JSON-RPC",
-    ),
-    ("os.close(1); sys.stdin.read()", "closed its output before it answered"),
+    (r"sys.stdout.buffer.write(b'\xff\xfe\n'); sys.stdout.flush()", NO_RPC),
+    ("os.close(1); sys.stdin.read()", CLOSED),
 ]
-CLOSED = "closed its output before it answered"
 FAILURES = [
-    (
-        DIES,
-        r"closed its output before it answered METHOD \(exit code 3\); its stderr ends with: out of memory",
-    ),
+    (DIES, rf"{CLOSED} METHOD \(exit code 3\); its stderr ends with: out of memory"),
     (HANGS, "did not answer METHOD within"),
 ]
 FAILURES += [(f'if method == "METHOD": {code}', text) for code, text in RUBBISH]

@@ -118,7 +118,7 @@ def sentence_not_accepted(raw: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("break_it", "told"),
+    ("break_it", "message"),
     [
         (no_oracle_text, "oracle: fail in base: "),
         (oracle_dies, "a script: expression"),
@@ -127,10 +127,7 @@ def sentence_not_accepted(raw: dict[str, Any]) -> None:
         (fault_fails, "fault wrong_value: was due under the oracle but could not act"),
         (naive_passes, "naive: pass in base, but must fail"),
         (naive_fails_clean, "naive: fail in clean"),
-        (
-            naive_fails_by_safety_alone,
-            "naive: no outcome or honesty check that fails in base passes",
-        ),
+        (naive_fails_by_safety_alone, "naive: no outcome or honesty check that fails in base"),
         (
             violation_does_nothing,
             "violation of paid_once (replace): the gate paid_once does not fail in base",
@@ -145,16 +142,16 @@ def sentence_not_accepted(raw: dict[str, Any]) -> None:
     ids=lambda f: getattr(f, "__name__", ""),
 )
 def test_a_scenario_broken_by_hand_is_told_how(
-    sound: dict[str, Any], break_it: Callable[[dict[str, Any]], None], told: str
+    sound: dict[str, Any], break_it: Callable[[dict[str, Any]], None], message: str
 ) -> None:
     raw = copy.deepcopy(sound)
     break_it(raw)
     problems = anyio.run(Proof(parse(raw, "broken", "broken.yaml")).run)
-    assert any(told in p for p in problems), problems
+    assert any(message in p for p in problems), problems
 
 
 @pytest.mark.parametrize(
-    ("place", "value", "told"),
+    ("place", "value", "message"),
     [
         (("services",), ["venmoo"], "unknown service 'venmoo'; did you mean 'venmo'?"),
         (("world",), "mia", "unknown world 'mia'"),
@@ -200,11 +197,7 @@ def test_a_scenario_broken_by_hand_is_told_how(
         ),
         (("history",), "nowhere", "unknown history 'nowhere'"),
         (("turns",), [], "turns"),
-        (
-            ("checks", 4, "said", "turn"),
-            5,
-            "check tells: there is no turn 5; the number of turns is 1",
-        ),
+        (("checks", 4, "said", "turn"), 5, "check tells: there is no turn 5; there is only 1"),
         (
             ("disclose",),
             [{"service": "zelle", "after": {"fired": "outage"}}],
@@ -214,7 +207,7 @@ def test_a_scenario_broken_by_hand_is_told_how(
     ids=str,
 )
 def test_a_mistake_in_a_scenario_is_one_line_that_names_it(
-    sound: dict[str, Any], place: tuple[Any, ...], value: Any, told: str
+    sound: dict[str, Any], place: tuple[Any, ...], value: Any, message: str
 ) -> None:
     raw: Any = copy.deepcopy(sound)
     inner = raw
@@ -223,7 +216,7 @@ def test_a_mistake_in_a_scenario_is_one_line_that_names_it(
     inner[place[-1]] = value
     with pytest.raises(InputError) as wrong:
         parse(raw, "broken", "broken.yaml")
-    assert told in str(wrong.value)
+    assert message in str(wrong.value)
     assert str(wrong.value).startswith("broken.yaml: ")
     assert "\n" not in str(wrong.value)
 

@@ -434,7 +434,7 @@ async def test_a_server_that_ends_leaves_the_proxy_answering(tmp_path: Path) -> 
 
 # -- mistakes ------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
-    ("faults", "arguments", "said"),
+    ("faults", "arguments", "message"),
     [
         ([], [], "name one server"),
         ([], ["--url", "http://127.0.0.1:9/mcp", "--", "x"], "name one server"),
@@ -461,10 +461,10 @@ async def test_a_server_that_ends_leaves_the_proxy_answering(tmp_path: Path) -> 
     ],
 )
 def test_a_mistake_is_one_line(
-    tmp_path: Path, faults: list[Any], arguments: list[str], said: str
+    tmp_path: Path, faults: list[Any], arguments: list[str], message: str
 ) -> None:
     profile = written(tmp_path, *faults)
-    assert said in refusal(command("proxy", "--faults", profile, "--port", 0, *arguments))
+    assert message in refusal(command("proxy", "--faults", profile, "--port", 0, *arguments))
 
 
 async def test_a_target_that_names_none_of_the_servers_tools_is_refused() -> None:
@@ -472,8 +472,8 @@ async def test_a_target_that_names_none_of_the_servers_tools_is_refused() -> Non
         url = f"{base}/one/clock/mcp"
         upstream = proxy.Upstream(url=url)
         misspelt = parse({"outage": {"on": "clock.get_tim"}}, open=True)
-        told = r"has no tool 'clock.get_tim'; did you mean 'clock.get_time'"
-        with pytest.raises(InputError, match=told):
+        message = r"has no tool 'clock.get_tim'; did you mean 'clock.get_time'"
+        with pytest.raises(InputError, match=message):
             async with proxy.session(upstream, [misspelt]):
                 pass
         one = parse({"outage": {"name": "one", "on": "writes:*.*"}}, open=True)

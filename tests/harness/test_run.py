@@ -291,7 +291,7 @@ def test_runs_get_numbers_of_their_own(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"),
+    ("wrong", "message"),
     [
         (RunRequest(["recovry"], ["oracle"]), "did you mean 'recovery'"),
         (RunRequest([PAY], ["orcle"]), "did you mean 'oracle'"),
@@ -302,9 +302,9 @@ def test_runs_get_numbers_of_their_own(tmp_path: Path) -> None:
     ],
 )
 def test_a_mistake_is_told_before_anything_is_made(
-    tmp_path: Path, wrong: RunRequest, said: str
+    tmp_path: Path, wrong: RunRequest, message: str
 ) -> None:
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         start(wrong, tmp_path / "run")
     assert not (tmp_path / "run").exists()
 

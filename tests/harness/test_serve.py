@@ -172,7 +172,7 @@ def test_a_port_in_use_is_one_line() -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "message"),
     [
         ("serve --services venmoo", "did you mean 'venmo'"),
         (f"serve {PAY} --services gmail", "unknown service 'gmail'"),
@@ -186,8 +186,8 @@ def test_a_port_in_use_is_one_line() -> None:
         ("connect cursor no_such_scenario", "unknown suite or scenario"),
     ],
 )
-def test_a_mistake_is_told_before_anything_is_served(line: str, said: str) -> None:
-    assert said in refusal(command(*line.split()))
+def test_a_mistake_is_told_before_anything_is_served(line: str, message: str) -> None:
+    assert message in refusal(command(*line.split()))
 
 
 def test_a_scenario_is_served_with_its_faults() -> None:
@@ -274,9 +274,8 @@ def test_a_kept_world_that_no_longer_fits_is_refused(tmp_path: Path) -> None:
     session.control.close()
     clock = tmp_path / "mine.db.control"
     clock.rename(tmp_path / "elsewhere")
-    with pytest.raises(
-        InputError, match="has no clock next to it"
-    ):  # otherwise ids would be used twice
+    # Without its clock, the world would use ids twice.
+    with pytest.raises(InputError, match="has no clock next to it"):
         open_session(None, ["venmo"], db=db)
     (tmp_path / "elsewhere").rename(clock)
     with contextlib.closing(sqlite3.connect(db)) as old:

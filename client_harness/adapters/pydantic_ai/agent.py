@@ -111,30 +111,30 @@ def native(sessions: list[dict[str, Any]]) -> list[Any]:
 
     A dated header precedes the first text of each session.
     """
-    told: list[Any] = []
+    native_messages: list[Any] = []
     for session in sessions:
         opening = f"[Conversation of {session['at']}]"
         for message in session["messages"]:
             if message["role"] == "user":
                 text = "\n".join(filter(None, (opening, message["text"])))
-                told.append(ModelRequest(parts=[UserPromptPart(content=text)]))
+                native_messages.append(ModelRequest(parts=[UserPromptPart(content=text)]))
                 opening = ""
                 continue
             if opening:
-                told.append(ModelRequest(parts=[UserPromptPart(content=opening)]))
+                native_messages.append(ModelRequest(parts=[UserPromptPart(content=opening)]))
                 opening = ""
             if "calls" not in message:
-                told.append(ModelResponse(parts=[TextPart(content=message["text"])]))
+                native_messages.append(ModelResponse(parts=[TextPart(content=message["text"])]))
                 continue
             calls = []
             replies = []
             for number, call in enumerate(message["calls"]):
-                key = f"past_{len(told)}_{number}"
+                key = f"past_{len(native_messages)}_{number}"
                 name = f"{call['server']}__{call['tool']}"
                 calls.append(ToolCallPart(name, call["args"], tool_call_id=key))
                 replies.append(ToolReturnPart(name, call["reply"], tool_call_id=key))
-            told += [ModelResponse(parts=calls), ModelRequest(parts=replies)]
-    return told
+            native_messages += [ModelResponse(parts=calls), ModelRequest(parts=replies)]
+    return native_messages
 
 
 async def start(params: dict[str, Any], stack: contextlib.AsyncExitStack) -> Conversation:
