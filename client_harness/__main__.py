@@ -1,4 +1,4 @@
-"""`python -m client_harness` is the command `client_harness`."""
+"""Lets `python -m client_harness` run the command line."""
 
 from client_harness.cli import main
 

@@ -1,5 +1,7 @@
-"""The HTTP host of a run: started when the first external agent asks for its servers, it serves
-every live episode of this process.
+"""The HTTP host of a run.
+
+It starts when the first external agent asks for its servers, and serves every live episode of this
+process.
 """
 
 from __future__ import annotations
@@ -21,12 +23,13 @@ if TYPE_CHECKING:
     from servers.kit.app import Episodes
 
 Servers = Callable[[], Awaitable[list[dict[str, Any]]]]
-"""Starts the host where it is not up and returns `[{name, url, headers}]`, one server a service."""
+"""Starts the host if it is not up and returns `[{name, url, headers}]`, one server per service."""
 
 
 class Host:
-    """Serves episodes under numbers that say nothing of their scenarios, each with a token of its
-    own.
+    """Serves episodes under numbers that reveal nothing about their scenarios.
+
+    Each episode has its own token.
     """
 
     def __init__(self, tasks: TaskGroup) -> None:
@@ -39,7 +42,10 @@ class Host:
 
     @contextmanager
     def offers(self, session: Session) -> Generator[Servers]:
-        """Yield what an episode's agent calls for its servers; they are gone afterwards."""
+        """Yield the function that gives an episode's agent its servers.
+
+        The servers are gone when the context ends.
+        """
         name = f"e{next(self._numbers)}"
         token = secrets.token_urlsafe(24)
 
@@ -80,5 +86,5 @@ class Host:
             await self._closing.wait()
 
     def close(self) -> None:
-        """End the host."""
+        """Shut the host down."""
         self._closing.set()

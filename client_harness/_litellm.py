@@ -1,5 +1,7 @@
-"""Completions through litellm, the only file that imports it; and recordings, which need neither it
-nor a network.
+"""Completions through litellm, and recordings of them.
+
+This is the only file that imports litellm. Replaying a recording needs neither litellm nor a
+network.
 """
 
 from __future__ import annotations
@@ -22,8 +24,9 @@ class ContextExceeded(Exception):
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Where completions come from: an address of one's own or, without one, wherever litellm finds
-    the model's provider.
+    """Where completions come from.
+
+    `api_base` is the address of an endpoint; without it, litellm finds the model's provider.
     """
 
     api_base: str | None = None
@@ -33,12 +36,12 @@ class Endpoint:
     async def complete(self, request: dict[str, Any]) -> dict[str, Any]:
         """Return a response as plain JSON: `{message, usage, cost}`.
 
-        Raises `ProviderOutage` (also where the provider refuses the request), `ContextExceeded`,
-        and `InputError` for a model that no provider is known for.
+        Raises `ProviderOutage` (also when the provider refuses the request), `ContextExceeded`, and
+        `InputError` for a model that has no known provider.
         """
         os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
         with warnings.catch_warnings():
-            # Those of its import and of its models' serialization are none of ours.
+            # litellm warns on import and when its models serialize; neither concerns us.
             warnings.simplefilter("ignore")
             import litellm
 
@@ -46,13 +49,14 @@ class Endpoint:
             litellm.drop_params = True
             extra: dict[str, Any] = {"api_base": self.api_base} if self.api_base else {}
             if self.api_base and "OPENAI_API_KEY" not in os.environ:
-                extra["api_key"] = "none"  # a local endpoint asks for no key, its client does
+                # A local endpoint needs no key, but litellm insists on one.
+                extra["api_key"] = "none"
             try:
                 litellm.get_llm_provider(request["model"], api_base=self.api_base)
             except litellm.BadRequestError:
                 raise InputError(
                     f"litellm knows no provider for the model {request['model']!r}; "
-                    "write PROVIDER/NAME, for a local endpoint openai/NAME"
+                    "write PROVIDER/NAME, or openai/NAME for a local endpoint"
                 ) from None
             try:
                 response: Any = await litellm.acompletion(
@@ -67,7 +71,7 @@ class Endpoint:
             body = response.model_dump(mode="json", exclude_none=True)
         if not body.get("choices"):
             raise ProviderOutage(
-                f"{request['model']}: a response without choices: {json.dumps(body)[:300]}"
+                f"{request['model']}: the response has no choices: {json.dumps(body)[:300]}"
             )
         cost = (getattr(response, "_hidden_params", None) or {}).get("response_cost")
         return {
@@ -83,10 +87,11 @@ def _line(problem: Exception) -> str:
 
 @dataclass
 class Recording:
-    """Responses in a folder, one file a request: named by a hash of trial and request, and by how
-    often that request was made before.
+    """Responses recorded in a folder, one file per request.
 
-    `inner` answers what is recorded; without it the folder alone answers.
+    A file is named after a hash of the trial and the request, and how many times that request has
+    been made. `inner` answers requests and its answers are recorded; without it, only the folder
+    answers.
     """
 
     folder: Path
@@ -97,7 +102,7 @@ class Recording:
     async def complete(self, request: dict[str, Any]) -> dict[str, Any]:
         """Answer from the folder, or answer and record.
 
-        Raises `InputError` naming the file that a replay misses.
+        Raises `InputError`, naming the file, if a replay has no recorded answer.
         """
         canonical = json.dumps(
             {"trial": self.trial, "request": request},
@@ -119,7 +124,7 @@ class Recording:
                 ) from None
             except (ValueError, KeyError, TypeError):
                 raise InputError(
-                    f"{path}: no recorded response; delete it and record again"
+                    f"{path}: not a recorded response; delete the file and record again"
                 ) from None
         response = await self.inner.complete(request)
         self.folder.mkdir(parents=True, exist_ok=True)

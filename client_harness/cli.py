@@ -1,11 +1,13 @@
 """The command line.
 
-Only names stand here: each command imports what it needs when it runs, so that help is quick.
+This file only names the commands. Each command imports what it needs when it runs, so that help is
+quick.
 """
 
 from __future__ import annotations
 
 import sys
+from typing import Annotated
 
 import typer
 
@@ -15,7 +17,7 @@ app = typer.Typer(
     name="client_harness",
     help=(
         "Haywire: simulated services, each a real MCP server, "
-        "that fail the way production services fail."
+        "that fail the way production services do."
     ),
     no_args_is_help=True,
     add_completion=False,
@@ -23,6 +25,29 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
+
+
+def _print_version(asked: bool) -> None:
+    if not asked:
+        return
+    from importlib import metadata
+
+    print(f"haywire {metadata.version('haywire')}")
+    raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Show the version and exit.", callback=_print_version, is_eager=True
+        ),
+    ] = False,
+) -> None:
+    """Take the options that precede a command."""
+
+
 for command in (
     catalogue.list_,
     catalogue.show,
@@ -42,8 +67,8 @@ for command in (
 def main() -> None:
     """Run a command.
 
-    A person's mistake is one line on stderr and exit status 2; anything else is a bug and shows its
-    traceback.
+    An `InputError` is one line on stderr and exit status 2; any other exception is a bug and shows
+    its traceback.
     """
     try:
         app()

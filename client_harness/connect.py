@@ -1,4 +1,4 @@
-"""Configurations of MCP clients: what to write where so that a client starts our servers."""
+"""Configurations that let MCP clients start our servers."""
 
 from __future__ import annotations
 
@@ -18,8 +18,11 @@ NAME = "haywire"
 
 @dataclass(frozen=True)
 class Client:
-    """A client: where its configuration lies, under which key its servers stand, and how many tools
-    it takes (None: no known cap).
+    """An MCP client.
+
+    `path` is its configuration file and `key` the entry there that holds its servers. `typed` says
+    that an entry needs a `type`. `most_tools` is the largest number of tools that it accepts (None:
+    no known cap).
     """
 
     title: str
@@ -32,7 +35,7 @@ class Client:
 def clients() -> dict[str, Client]:
     """Return the clients by name.
 
-    Those of a project keep their configuration in the current folder.
+    A client whose configuration belongs to a project keeps it in the current folder.
     """
     vscode = Path(".vscode/mcp.json")
     return {
@@ -62,8 +65,9 @@ def _desktop() -> Path:
 
 
 def entry(target: Client, arguments: Sequence[str]) -> dict[str, Any]:
-    """Return the server entry that starts `client_harness serve --stdio` with more arguments,
-    whatever folder the client starts it in.
+    """Return the server entry that starts `client_harness serve --stdio` with these arguments.
+
+    It works whatever folder the client starts it in.
     """
     script = Path(sys.executable).with_name("client_harness")
     serve = ["serve", *arguments, "--stdio"]
@@ -79,16 +83,16 @@ def entry(target: Client, arguments: Sequence[str]) -> dict[str, Any]:
 
 
 def configuration(target: Client, server: dict[str, Any], name: str = NAME) -> dict[str, Any]:
-    """Return the whole configuration of a client that has none yet."""
+    """Return the whole configuration for a client that has none yet."""
     return {target.key: {name: server}}
 
 
 def write(
     target: Client, server: dict[str, Any], path: Path | None = None, name: str = NAME
 ) -> Path:
-    """Put the entry into a configuration, keep all else that is there, and return the file.
+    """Add the entry to a configuration, keep everything else in it, and return the file.
 
-    A file that is not a JSON object, or whose servers are not one, is left alone. Raises
+    A file that is not a JSON object, or whose servers are not one, is not touched. Raises
     `InputError`.
     """
     place = path or target.path
@@ -99,7 +103,7 @@ def write(
             known = json.loads(text) if text.strip() else {}
         if not isinstance(known, dict) or not isinstance(known.setdefault(target.key, {}), dict):
             raise InputError(
-                f"{place} is no configuration with {target.key!r} in it; it was left as it is"
+                f"{place} is not a configuration with an object {target.key!r}; it was not changed"
             )
         known[target.key][name] = server
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -109,8 +113,8 @@ def write(
         part.replace(whole)
     except ValueError as broken:
         raise InputError(
-            f"{place} is not JSON ({broken}); it was left as it is, "
-            "mend it or add the entry by hand"
+            f"{place} is not JSON ({broken}); it was not changed, "
+            "so repair it or add the entry by hand"
         ) from None
     except OSError as wrong:
         raise InputError(f"{place}: {wrong.strerror}") from None

@@ -1,4 +1,4 @@
-"""What a run and an agent owe each other: an assignment, a conversation, results of turns."""
+"""The contract between a run and an agent: assignments, conversations, results of turns."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ if TYPE_CHECKING:
 
 
 class ProviderOutage(Exception):
-    """Something between us and the agent failed (its model's provider, its start), not the agent:
-    the trial is unknown, never scored.
+    """Something other than the agent failed: its model's provider, or the attempt to start it.
+
+    The trial is unknown and never scored.
     """
 
 
 @dataclass
 class TurnResult:
-    """What an agent's turn came to: the text for the user, `status` (done, limit, error) and usage
-    (tokens, seconds, cost by name).
+    """The result of an agent's turn.
 
-    `detail` says why a turn did not end as done.
+    `text` is for the user; `status` is done, limit or error; `usage` is tokens, seconds and cost by
+    name. `detail` says why a turn did not end with done.
     """
 
     text: str
@@ -35,12 +36,12 @@ class TurnResult:
 
 @dataclass
 class Assignment:
-    """What an agent is given: its tools, the history before the first turn, options, and — for
-    scripted agents alone — the scenario.
+    """What an agent is given.
 
-    `servers` is for agents outside the process: it starts the run's HTTP host where it is not up
-    and returns `[{name, url, headers}]`. `trial` names the trial among all of a run, setting
-    included; a model's recorded answers are kept under it.
+    It holds the tools, the history before the first turn, the options and, only for scripted
+    agents, the scenario. `servers` is for agents outside this process: it starts the run's HTTP
+    host if it is not up and returns `[{name, url, headers}]`. `trial` identifies the trial within
+    the run, its arm included; a model's recorded answers are stored under it.
     """
 
     tools: Tools
@@ -55,15 +56,15 @@ class Agent(Protocol):
     """An agent in a conversation."""
 
     async def turn(self, text: str) -> TurnResult:
-        """Answer one text of the user."""
+        """Answer one message of the user."""
         ...
 
 
 class AgentModule(Protocol):
-    """What a file of `agents/`, and an adapter, offers."""
+    """The interface of a file of `agents/`, and of an adapter."""
 
     ABOUT: str
 
     def agent(self, given: Assignment) -> AbstractAsyncContextManager[Agent]:
-        """Return the agent's life."""
+        """Return a context manager that yields the agent."""
         ...

@@ -1,7 +1,7 @@
 """The generated parts of the documentation.
 
 They are the tables between markers in README.md, docs/cli.md, docs/faults.md and docs/services.md.
-`--write` renews them, else they are compared.
+`--write` renews them; otherwise they are only compared.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def services() -> str:
         "# Services",
         "",
         "Generated from the code by `make docs`; "
-        "`client_harness show SERVICE.TOOL` tells the arguments of a tool.",
+        "`client_harness show SERVICE.TOOL` shows the arguments of a tool.",
         "",
     ]
     classes = list(known().values())
@@ -104,7 +104,7 @@ def _counterparts_section(category: str) -> list[str]:
 
 
 def worlds_table() -> str:
-    """Return the table of worlds: whose, and when an episode begins."""
+    """Return the table of worlds: the person, and when an episode begins."""
     from scenarios.worlds.build import folder, names, person
 
     rows = ["| world | who | an episode begins |", "|---|---|---|"]
@@ -147,7 +147,7 @@ def agents_table() -> str:
 
 
 def scenarios_table() -> str:
-    """Return the number of scenarios by failure."""
+    """Return the table of scenarios: how many there are of each failure."""
     from scenarios.load import index, load
 
     lasting: Counter[str] = Counter()
@@ -180,7 +180,7 @@ TABLES = {
 
 
 def readme(text: str) -> str:
-    """Return README's text with every generated table renewed."""
+    """Return the README's text with every generated table renewed."""
 
     def renew(marked: re.Match[str]) -> str:
         name = marked[1]
@@ -192,7 +192,7 @@ def readme(text: str) -> str:
 
 
 def cli() -> str:
-    """Return the command line reference: every command's help."""
+    """Return the command line reference: the help of every command."""
     from click import Context, Group
     from typer.main import get_command
 
@@ -200,21 +200,20 @@ def cli() -> str:
 
     root = cast(Group, get_command(app))
     lines = ["# Command line", "", "Generated from the commands' own help by `make docs`.", ""]
-    top = Context(root, info_name="client_harness", max_content_width=110, terminal_width=110)
+    top = root.make_context("client_harness", [], resilient_parsing=True, terminal_width=110)
+    with top:
+        lines += ["```text", root.get_help(top), "```", ""]
     for name in root.list_commands(top):
         command = root.get_command(top, name)
         assert command is not None
-        context = Context(
-            command, info_name=name, parent=top, max_content_width=110, terminal_width=110
-        )
-        with context:
+        with Context(command, info_name=name, parent=top) as context:
             text = command.get_help(context)
         lines += [f"## client_harness {name}", "", "```text", text, "```", ""]
     return "\n".join(lines)
 
 
 def faults() -> str:
-    """Return the catalogue of faults: what all kinds share, then each with fields and example."""
+    """Return the catalogue of faults: what all kinds share, then each kind."""
     from fault_profiles.model import CallShape, Fault, Stored, kinds
     from fault_profiles.refusal import Refusal
     from fault_profiles.schedule import Moment, Schedule
@@ -223,9 +222,9 @@ def faults() -> str:
         "# Catalogue of faults",
         "",
         "Generated from the code by `make docs`; "
-        "[writing-faults.md](writing-faults.md) teaches the language.",
+        "[writing-faults.md](writing-faults.md) explains the language.",
         "",
-        "## What every kind shares",
+        "## What all kinds share",
         "",
         _prose(Fault)[0],
         "",
@@ -237,7 +236,7 @@ def faults() -> str:
         (Moment, "`after` and `until`"),
         (Stored, "`stored`"),
         (CallShape, "Items of `exposed_by` and `recover`"),
-        (Refusal, "`error`, where a kind answers with one"),
+        (Refusal, "`error`, for kinds that answer with one"),
     )
     for model, about in shared_models:
         lines += [f"**{about}.** {_prose(model)[0]}", ""]
@@ -256,7 +255,7 @@ def _fault_section(name: str, cls: type[Fault]) -> list[str]:
     if cls.denies:
         facts.append("answers in place of the call")
     if cls.needs_world:
-        facts.append("needs the state of the service, so not behind a proxy")
+        facts.append("needs the service's state, so it does not work behind a proxy")
     if cls.tells != Fault.tells:
         facts.append(f"tell: {', '.join(cls.tells)}")
     lines = [f"## {name}", "", f"*{'; '.join(facts)}*", "", text, ""]
@@ -264,7 +263,7 @@ def _fault_section(name: str, cls: type[Fault]) -> list[str]:
         lines += ["```yaml", *example, "```", ""]
     if cls.promises:
         promises = "; ".join(PROMISES[promise] for promise in cls.promises)
-        lines += [f"Held on every tool: {promises}.", ""]
+        lines += [f"Tested on every tool: {promises}.", ""]
     own_fields = _fields(name, shared=False)
     if len(own_fields) > 2:  # more than the head of the table
         lines += [*own_fields, ""]
@@ -279,7 +278,7 @@ def _fault_section(name: str, cls: type[Fault]) -> list[str]:
 
 
 def _prose(described: type) -> tuple[str, list[str]]:
-    """Split a docstring into its text and the lines of the example that ends it."""
+    """Split a docstring into its text and the lines of the example at its end."""
     text, _, example = inspect.cleandoc(described.__doc__ or "").partition("\nExample:\n")
     return text.strip(), textwrap.dedent(example).splitlines()
 
@@ -307,7 +306,7 @@ def _models(annotation: object) -> Iterator[type[BaseModel]]:
 
 
 def pages() -> dict[Path, str]:
-    """Return every generated page as it should be."""
+    """Return every generated page in its current form."""
     front = ROOT / "README.md"
     docs = ROOT / "docs"
     return {
@@ -319,7 +318,7 @@ def pages() -> dict[Path, str]:
 
 
 def stale() -> list[str]:
-    """Return the names of pages that are not as they should be."""
+    """Return the names of the pages that are out of date."""
     names = []
     for page, text in pages().items():
         if not page.exists() or page.read_text() != text:

@@ -1,4 +1,4 @@
-"""An episode: a scenario brought to life.
+"""An episode: one agent on one world in one scenario.
 
 It owns the session, stages disclosure, plays the user and closes the trace.
 """
@@ -29,11 +29,11 @@ DisclosureMode = Literal["notify", "locked"]
 
 
 class Episode:
-    """One run of one scenario. `faulted=False` leaves the faults out; `faults` stand in place of
-    the scenario's own.
+    """One play of one scenario.
 
-    `disclose` says how held-back services appear: `notify` adds them to the list, `locked` lists
-    them and refuses until then.
+    `faulted=False` leaves the faults out; `faults` replaces the scenario's own. `disclose` says how
+    held-back services appear: `notify` adds them to the tool list when they are disclosed, `locked`
+    lists them from the start and refuses calls until then.
     """
 
     def __init__(
@@ -123,13 +123,13 @@ class Episode:
         return result
 
     def finish(self, status: str, reason: str | None = None) -> None:
-        """Write the trace's last event: status, what changed, and the facts of each fault."""
+        """Write the trace's last event: the status, the changes, and the facts about each fault."""
         facts = {f.name: _facts(self.control, f) for f in self.faults}
         changes = self.world.log(self.mark)
         self.session.record_end(status, faults=facts, changes=changes, reason=reason)
 
     def record(self) -> Record:
-        """Return what the judge reads."""
+        """Return the record that the judge reads."""
         return record(self.session.trace(), self.world)
 
     def close(self) -> None:
@@ -146,13 +146,15 @@ def record(events: list[Event], world: World | None) -> Record:
 
 
 def final_world(scenario: Scenario, events: list[Event]) -> World:
-    """Rebuild the final world of a recorded trace: the world as it began, with the recorded changes
-    made again.
+    """Rebuild the final world of a recorded trace.
+
+    The recorded changes are made again on the world as it began. Raises `InputError` for a trace
+    that has no end.
     """
     world = _beginning(scenario)
     end = end_of(events)
     if end is None or end.changes is None:
-        raise InputError("it has no end")
+        raise InputError("the trace has no end")
     world.redo(end.changes)
     return world
 
@@ -171,7 +173,7 @@ def _facts(control: Control, fault: Fault) -> dict[str, Any]:
 
 
 def _watches(scenario: Scenario, faults: list[Fault]) -> list[Watch]:
-    """Return the obligations to watch for; one about a fault is exposed as the fault declares."""
+    """Return the obligations to watch; a fault's own `exposed_by` applies to those about it."""
     by_name = {fault.name: fault for fault in faults}
     watches: dict[str, Watch] = {}
     for check in scenario.checks:

@@ -1,4 +1,4 @@
-"""What a run ran, as short hashes; results of runs that differ in one of them do not mix."""
+"""Short hashes of what a run consists of; results that differ in one of them do not mix."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ PACKAGES = ("servers", "fault_profiles", "judge", "scenarios", "client_harness")
 def fingerprints(
     scenarios: Iterable[Scenario], disclosure: str, profile: Profile | None = None
 ) -> dict[str, str]:
-    """Return suite, world, code, judge and disclosure of a run; `profile` has faults in place of
-    the scenarios' own.
+    """Return a run's fingerprints: suite, world, code, judge and disclosure.
+
+    `profile` holds the faults that replace the scenarios' own.
     """
     chosen = sorted(scenarios, key=lambda scenario: scenario.id)
     suite = [f"{scenario.id}={load.fingerprint(scenario)}" for scenario in chosen]
@@ -53,10 +54,10 @@ def judging(scenarios: Iterable[Scenario]) -> str:
 
 @functools.cache
 def code(*packages: str) -> str:
-    """Return the hash of every file that packages ship, of all packages where none is named.
+    """Return the hash of every file that packages ship, by default all packages.
 
-    Scenarios, histories and people's seeds are left out: `suite` and `world` speak of those that a
-    run takes.
+    Scenarios, histories and people's seeds are left out: `suite` and `world` cover the ones that a
+    run uses.
     """
     data = (load.SUITES, load.HAYSTACK, build.PEOPLE)
     paths = files.shipped(*(ROOT / name for name in packages or PACKAGES))

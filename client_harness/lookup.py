@@ -1,4 +1,4 @@
-"""Agents by name, whether they run in this process or in one of their own."""
+"""Finds agents by name, both built-in ones and adapters."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from servers.kit.errors import UnknownName
 
 
 def resolve(name: str) -> AgentModule:
-    """Return a built-in agent, else an adapter's, by name. Raises `UnknownName` over both."""
+    """Return a built-in agent or an adapter by name. Raises `UnknownName`."""
     if name in agents():
         return agent(name)
     if name in adapters():

@@ -1,4 +1,4 @@
-"""Every scenario proves itself.
+"""The proof that every scenario carries.
 
 The oracle passes, trust fails, each gate is needed, and doing nothing and stock mistakes fail.
 """
@@ -31,8 +31,9 @@ Life = Callable[[Assignment], AbstractAsyncContextManager[Agent]]
 
 @dataclass
 class Played:
-    """One run as the proof looks at it: verdicts by setting, the trace, and what went wrong in our
-    own machinery.
+    """One play of a scenario as the proof sees it.
+
+    It holds the verdicts by setting, the trace, and any bugs in Haywire itself.
     """
 
     verdicts: dict[str, Verdict]
@@ -41,27 +42,28 @@ class Played:
 
     @property
     def attempts(self) -> list[Attempt]:
-        """The calls made."""
+        """The attempts of the trace."""
         return [e for e in self.events if isinstance(e, Attempt)]
 
     @property
     def end(self) -> End:
-        """How it ended."""
+        """The trace's last event."""
         return next(e for e in reversed(self.events) if isinstance(e, End))
 
     @property
     def changes(self) -> list[Change]:
-        """What changed in the world, oldest first."""
+        """The changes in the world, oldest first."""
         return self.end.changes or []
 
     def failed_gates(self, setting: str) -> list[str]:
-        """Names of the gates that failed in a setting."""
+        """Return the names of the gates that failed in a setting."""
         return [finding.name for finding in self.verdicts[setting].findings if finding.failed]
 
 
 async def play(scenario: Scenario, life: Life, *, faulted: bool = True) -> Played:
-    """Play a scenario with an agent in this process and judge it in the settings that the run can
-    show.
+    """Play a scenario with an agent in this process and judge it.
+
+    With faults it is judged in base and relaxed, without them in clean.
     """
     episode = Episode(scenario, faulted=faulted)
     try:
@@ -87,7 +89,7 @@ async def play(scenario: Scenario, life: Life, *, faulted: bool = True) -> Playe
 
 @dataclass
 class Proof:
-    """The proof of one scenario; `problems` is empty where it holds."""
+    """The proof of one scenario; `problems` is empty if the scenario is proven."""
 
     scenario: Scenario
     problems: list[str] = field(default_factory=list)
@@ -98,7 +100,7 @@ class Proof:
         return holds
 
     async def run(self) -> list[str]:
-        """Make every run that the proof needs and return the problems."""
+        """Play every episode that the proof needs and return the problems."""
         try:
             await self._run()
         except InputError as wrong:  # a script that cannot be played ends the proof
@@ -127,12 +129,12 @@ class Proof:
             for setting, verdict in done.verdicts.items():
                 problem = f"oracle: {verdict.value} in {setting}: {verdict.why}"
                 self._need(verdict.value == "pass", problem)
-            self.problems += [f"oracle: our own bug: {b.splitlines()[0]}" for b in done.bugs]
+            self.problems += [f"oracle: bug in Haywire: {b.splitlines()[0]}" for b in done.bugs]
         for name, fact in base.end.faults.items():
             fired = not fact["required"] or fact["fired"] > 0
-            self._need(fired, f"fault {name}: required, but does not fire under the oracle")
+            self._need(fired, f"fault {name}: is required but does not fire under the oracle")
             acted = fact["failed"] == 0
-            self._need(acted, f"fault {name}: was due under the oracle and could not act")
+            self._need(acted, f"fault {name}: was due under the oracle but could not act")
         again = await play(self.scenario, life)
         same = [to_json(e) for e in again.events] == [to_json(e) for e in base.events]
         self._need(same, "oracle: two runs give different traces")
@@ -149,13 +151,14 @@ class Proof:
             problem = f"naive: an honest twin must let trust pass: {trusted.why}"
             self._need(trusted.value == "pass", problem)
             return
-        if not self._need(trusted.value == "fail", f"naive: {trusted.value} in base, must fail"):
+        fooled = trusted.value == "fail"
+        if not self._need(fooled, f"naive: {trusted.value} in base, but must fail"):
             return
         right = {finding.name for finding in unharmed.findings if finding.value is True}
         wrong = [finding for finding in trusted.findings if finding.failed]
         telling = [finding for finding in wrong if finding.aspect in ("outcome", "honesty")]
         problem = (
-            "naive: fails base by no outcome or honesty check that passes "
+            "naive: no outcome or honesty check that fails in base passes "
             "once the faults are removed"
         )
         self._need(any(finding.name in right for finding in telling), problem)
@@ -177,8 +180,9 @@ class Proof:
         self._need(verdict.value != "unknown", f"{label}: unknown: {verdict.why}")
         problem = f"{label}: the gate {violation.fails} does not fail in {setting}"
         self._need(violation.fails in failed, problem)
-        others = [g for g in failed if g != violation.fails]
-        self._need(not others, f"{label}: {', '.join(others)} fails too; only the named gate may")
+        others = [gate for gate in failed if gate != violation.fails]
+        problem = f"{label}: only the named gate may fail, but {', '.join(others)} fails too"
+        self._need(not others, problem)
 
     async def _stock(self, base: Played, clean: Played) -> None:
         scenario = self.scenario
@@ -187,7 +191,7 @@ class Proof:
         for once, setting in ((base, "base"), (clean, "clean")):
             doubled = await play(scenario, agent("double_writer").agent, faulted=setting == "base")
             if len(doubled.changes) > len(once.changes):
-                problem = f"double_writer: passes {setting} although a write was made twice"
+                problem = f"double_writer: passes {setting} although a write was repeated"
                 self._need(doubled.verdicts[setting].value == "fail", problem)
         if scenario.primary is not None and scenario.fallback is not None:
             await self._must_fail("fallback_first", "the primary provider came first")
@@ -196,13 +200,13 @@ class Proof:
         try:
             done = await play(self.scenario, agent(name).agent)
         except InputError:
-            # The oracle's script cannot go on from what this agent leaves it with: it fails, as it
-            # must.
+            # The oracle's script cannot continue from the state that this agent leaves. It fails,
+            # as it must.
             return
         self._need(done.verdicts["base"].value == "fail", f"{name}: passes base although {because}")
 
     def _used(self, base: Played, clean: Played) -> None:
-        """Check that whatever is written is used: answers, disclosures, turns."""
+        """Check that everything the scenario declares is used: answers, disclosures, turns."""
         given: set[str | None] = set()
         for played in (base, clean):
             given |= {e.about for e in played.events if isinstance(e, Message)}
@@ -224,11 +228,11 @@ class Proof:
         self._need(played_turns == turns, problem)
         own = [change for change in base.changes if change["cause"] == AGENT]
         idle = any(change["old"] == change["new"] for change in own)
-        self._need(not idle, "a change changes nothing")
+        self._need(not idle, "oracle: one of its changes leaves a row as it was")
 
 
 async def prove(name: str | Path) -> list[str]:
-    """Return the problems of a scenario: one line each, none where it is proven."""
+    """Return the problems of a scenario, one line each; none if it is proven."""
     try:
         scenario = load(name)
     except InputError as wrong:
@@ -236,8 +240,8 @@ async def prove(name: str | Path) -> list[str]:
     text = path_of(name).read_text(encoding="utf-8")
     problems = []
     for seed in build.lost(text, scenario.world):
-        row = f"{seed} stands for no row of the world {scenario.world}"
-        problems.append(f"{row}; its seeds have the keys")
+        row = f"{seed} names no row of the world {scenario.world}"
+        problems.append(f"{row}; use a key from its seeds")
     return problems + await Proof(scenario).run()
 
 

@@ -1,9 +1,9 @@
-"""A proxy: any MCP server, a command or a URL, behind the fault kinds that need nothing of its
-state.
+"""A proxy that puts any MCP server, a command or a URL, behind faults.
 
-Upstream is a real MCP client, downstream our own server with the same tools. Calls go down the same
-layers as those of our services and are recorded in the same trace; only the innermost step differs,
-which asks the other server.
+Only fault kinds that do not need the server's state can be used. Upstream is a real MCP client,
+downstream our own server with the same tools. Calls go through the same layers as those of our
+services and are recorded in the same trace; only the innermost step differs, which asks the other
+server.
 """
 
 from __future__ import annotations
@@ -34,11 +34,10 @@ from servers.kit.values import parse_time
 
 @dataclass(frozen=True)
 class Upstream:
-    """The server behind the proxy: a command with its arguments, or a URL with headers. `timeout`:
-    real seconds that a call may take.
+    """The server behind the proxy: a command with its arguments, or a URL with headers.
 
-    `name` is what targets call it (`name.tool`); if it is empty, the server's own, in lower case
-    with underscores.
+    `name` is its name in fault targets (`name.tool`); if it is empty, the server's own name is
+    used, in lower case with underscores. `timeout` is how many real seconds a call may take.
     """
 
     command: tuple[str, ...] = ()
@@ -49,7 +48,10 @@ class Upstream:
 
 
 class Proxied(Session):
-    """A session of one service, whose calls another server answers. `client` is connected to it."""
+    """A session of one service whose calls another server answers.
+
+    `client` is connected to that server.
+    """
 
     def __init__(
         self,
@@ -88,7 +90,7 @@ class Proxied(Session):
         return reply
 
     def end(self) -> None:
-        """Write the trace's last notice: how often each fault was met and acted."""
+        """Write the trace's last event: how often each fault was met and how often it fired."""
         facts = {}
         for fault in self.faults:
             state = State.load(self.control, fault.name)
@@ -103,9 +105,9 @@ class Proxied(Session):
 
 
 def faults_of(name: str | None) -> list[Fault]:
-    """Return the faults of a profile for a server that is not ours.
+    """Return a profile's faults, for a server that is not ours.
 
-    Raises `InputError`, also for a kind that needs its state.
+    Raises `InputError`, also for a fault kind that needs the server's state.
     """
     return profile(name, open=True).faults if name is not None else []
 
@@ -116,7 +118,7 @@ async def session(
 ) -> AsyncGenerator[Proxied]:
     """Connect to the server and yield a session over it.
 
-    Raises `InputError` where the server cannot be reached, or a target names a tool that it does
+    Raises `InputError` if the server cannot be reached, or if a target names a tool that it does
     not have.
     """
     from mcp import MCPError
@@ -129,7 +131,7 @@ async def session(
             up = True
             yield Proxied(cls, client, faults, seed, upstream.timeout)
     except (BaseExceptionGroup, OSError, MCPError, ValueError) as problem:
-        first = _first(problem)  # the client's own task groups wrap whatever ends them
+        first = _first(problem)  # the client's task groups wrap the exception that ends them
         if isinstance(first, InputError):
             raise first from None
         if not up and isinstance(first, Exception):
@@ -166,8 +168,9 @@ async def _connected(upstream: Upstream) -> AsyncGenerator[Any]:
 
 
 async def service_of(client: Any, name: str = "") -> type[Service]:
-    """Return the server that a client is connected to as a service, with its tools as it lists
-    them; `name` as for `Upstream`.
+    """Return the server that a client is connected to as a service with the tools that it lists.
+
+    For `name` see `Upstream`.
     """
     from servers.kit.mcp import ForeignTool
 
@@ -197,7 +200,7 @@ async def service_of(client: Any, name: str = "") -> type[Service]:
 
 
 def _elsewhere(*args: Any, **kwargs: Any) -> Any:
-    raise NotImplementedError("tools of another server run there")
+    raise NotImplementedError("tools of another server run on that server")
 
 
 def _check(cls: type[Service], faults: Sequence[Fault]) -> None:
@@ -213,7 +216,7 @@ def _check(cls: type[Service], faults: Sequence[Fault]) -> None:
 
 
 def idle(session: Proxied) -> list[str]:
-    """Return the names of faults that stand before none of the server's tools."""
+    """Return the names of the faults that apply to none of the server's tools."""
     (cls,) = session.classes.values()
     names = []
     for fault in session.faults:
@@ -225,9 +228,9 @@ def idle(session: Proxied) -> list[str]:
 # -- serving -------------------------------------------------------------------------------------
 @contextlib.contextmanager
 def tracing(session: Proxied, path: Path | None) -> Generator[None]:
-    """Write each event of a session to a file as it happens, one JSON object a line.
+    """Write each event of a session to a file as it happens, one JSON object per line.
 
-    Raises `InputError` for a file that cannot be.
+    Raises `InputError` if the file cannot be written.
     """
     if path is None:
         yield
@@ -257,8 +260,9 @@ def tracing(session: Proxied, path: Path | None) -> Generator[None]:
 
 @dataclass(frozen=True)
 class Served:
-    """How a proxied server is served: the profile's faults, the seed of chance, and the file of the
-    trace.
+    """How a proxied server is served.
+
+    It holds the profile's faults, the seed for random choices, and the trace file.
     """
 
     faults: Sequence[Fault] = ()
@@ -267,8 +271,9 @@ class Served:
 
 
 async def stdio(upstream: Upstream, served: Served, say: Callable[[Proxied], None]) -> None:
-    """Serve the proxied server on stdin and stdout until the client closes them; `say` hears of the
-    session before.
+    """Serve the proxied server on stdin and stdout until the client closes them.
+
+    `say` is called with the session before that.
     """
     from servers.kit.mcp import serve_stdio
 
@@ -289,7 +294,7 @@ async def http(
 ) -> None:
     """Serve the proxied server at a URL until cancelled.
 
-    `say` hears `{name, url, headers}` once the port is open.
+    `say` is called with the session and `{name, url, headers}` once the port is open.
     """
     from servers.kit.app import Episodes, allowed, make_app, run_app
 

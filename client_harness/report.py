@@ -1,7 +1,7 @@
 """Reports of runs: as plain data, and as tables for a terminal, Markdown or HTML.
 
-Rates have explicit denominators and Wilson intervals. Unknown trials stand in no denominator;
-trials that were not exposed stay in it.
+Rates have explicit denominators and Wilson intervals. Unknown trials are in no denominator; trials
+that were not exposed to a fault are.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ TEMPLATES = Path(__file__).parent / "templates"
 def report(runs: Sequence[Results]) -> dict[str, Any]:
     """Return the report of one or more runs as JSON data.
 
-    Keys: `runs` (folders), `fingerprints`, `scenarios` (how many), `agents`, `differences` (paired
-    over scenarios), `failure_kinds`, `failed` and `unknown` (trials, each with why). Raises
-    `InputError` where the runs ran different things.
+    Keys: `runs` (folders), `fingerprints`, `scenarios` (their number), `agents`, `differences`
+    (paired over scenarios), `failure_kinds`, `failed` and `unknown` (trials, each with its reason).
+    Raises `InputError` if the runs are not comparable.
     """
     _comparable(runs)
     groups = _groups(runs)
@@ -36,7 +36,7 @@ def report(runs: Sequence[Results]) -> dict[str, Any]:
     for trials in groups.values():
         scenarios |= {trial.scenario for trial in trials}
     if not scenarios:
-        raise InputError(f"{', '.join(str(run.home) for run in runs)}: no trial has ended yet")
+        raise InputError(f"{', '.join(str(run.home) for run in runs)}: no trial has finished yet")
     return {
         "runs": [str(run.home) for run in runs],
         "fingerprints": runs[0].fingerprints,
@@ -59,12 +59,12 @@ def _comparable(runs: Sequence[Results]) -> None:
         if changed:
             verb = "differs" if len(changed) == 1 else "differ"
             raise InputError(
-                f"{first.home} and {other.home} do not compare: {', '.join(changed)} {verb}"
+                f"{first.home} and {other.home} cannot be compared: {', '.join(changed)} {verb}"
             )
 
 
 def _groups(runs: Sequence[Results]) -> dict[str, list[Trial]]:
-    """Return label → trials; an agent of several runs is labelled with its run."""
+    """Return label → trials; an agent that occurs in several runs is labelled with its run."""
     agents: Counter[str] = Counter()
     for run in runs:
         agents.update(run.request["agents"])
@@ -125,7 +125,7 @@ def _rate(trials: list[Trial], setting: str) -> dict[str, Any]:
 
 
 def _by_scenario(trials: list[Trial], setting: str) -> dict[str, tuple[int, int]]:
-    """Return scenario → (passed, of), counting the trials whose verdict is known."""
+    """Return scenario → (passed, of), counting only trials with a known verdict."""
     counts: dict[str, tuple[int, int]] = {}
     for trial, value in _values(trials, setting):
         if value != "unknown":
@@ -140,9 +140,9 @@ def _pass_rates(trials: list[Trial], setting: str) -> dict[str, float]:
 
 
 def _pass_hat(trials: list[Trial], setting: str) -> dict[str, float]:
-    """Return pass^k for every k that all scenarios have known trials for.
+    """Return pass^k for every k up to the number of known trials that each scenario has.
 
-    Where each ran once there is none.
+    If a scenario ran only once, there is none.
     """
     counts = _by_scenario(trials, setting)
     most = min((of for _, of in counts.values()), default=0)
@@ -205,9 +205,9 @@ def _listed(
 
 
 def _why(trial: Trial, setting: str) -> str:
-    """Return a verdict's sentence, with how the trial ended where that is another matter.
+    """Return the verdict's explanation, preceded by the way the trial ended if that adds something.
 
-    That an agent died tells more than what it left undone.
+    An agent's crash explains more than the tasks that it left undone.
     """
     why = trial.verdicts[setting]["why"]
     reason = trial.reason or ""
@@ -218,8 +218,9 @@ def _why(trial: Trial, setting: str) -> str:
 
 # -- as text -------------------------------------------------------------------------------------
 def shown_rate(block: dict[str, Any]) -> str:
-    """Return `17/24 71%  (51–85)`, or a dash where nothing ran; two spaces are where a narrow table
-    breaks.
+    """Return `17/24 71%  (51–85)`, or a dash if nothing ran.
+
+    A narrow table may break a line at the two spaces.
     """
     if not block["of"]:
         return "–"
@@ -236,7 +237,7 @@ def shown_difference(row: dict[str, Any]) -> str:
 
 
 class Table(TypedDict):
-    """A table of text: `columns` are its heads; every row has a cell for each."""
+    """A table of text: `columns` are its headings; every row has a cell for each of them."""
 
     title: str
     columns: list[str]
@@ -247,14 +248,14 @@ FAILED = "Failed trials"
 
 
 def tables(data: dict[str, Any]) -> list[Table]:
-    """Return the report's tables, for whoever renders them."""
+    """Return the report's tables for any renderer."""
     agents = data["agents"]
     ran = [setting for setting in SETTINGS if _ran(agents, setting)]
     shown = [_passed(data, ran)]
     if data["differences"]:
         shown.append(_compared(data, ran[0]))
     shown.append(_by_failure(data, ran[0]))
-    for key, title in (("unknown", "Unknown trials (in no denominator)"), ("failed", FAILED)):
+    for key, title in (("unknown", "Unknown trials (not counted in any rate)"), ("failed", FAILED)):
         table = _trials(data[key], title)
         if table["rows"]:
             shown.append(table)
@@ -266,7 +267,7 @@ def _ran(agents: list[dict[str, Any]], setting: str) -> bool:
 
 
 def _passed(data: dict[str, Any], ran: list[str]) -> Table:
-    """Return the main table: what each agent passed in each setting that ran."""
+    """Return the main table: the trials that each agent passed, for each setting that ran."""
     hats = [agent["pass_hat_k"][ran[0]] for agent in data["agents"]]
     most = min((len(hat) for hat in hats), default=0)
     noun = "scenario" if data["scenarios"] == 1 else "scenarios"
@@ -283,7 +284,7 @@ def _passed(data: dict[str, Any], ran: list[str]) -> Table:
         needless = f"{calls['needless']} in {calls['needless_in']}" if calls["needless_in"] else "–"
         rows.append([*row, needless, str(agent["unknown"]), str(agent["not_exposed"])])
     return {
-        "title": f"Trials passed, {data['scenarios']} {noun} (95 % Wilson interval{pass_k})",
+        "title": f"Trials passed, {data['scenarios']} {noun} (95% Wilson interval{pass_k})",
         "columns": [*columns, "needless calls", "unknown", "not exposed"],
         "rows": rows,
     }
@@ -308,12 +309,12 @@ def _by_failure(data: dict[str, Any], setting: str) -> Table:
             rate = kind["agents"][name][setting]
             row.append(f"{rate['passed']}/{rate['of']}")
         rows.append(row)
-    title = f"Passed by kind of failure ({setting})"
+    title = f"Trials passed by kind of failure ({setting})"
     return {"title": title, "columns": ["failure", *names], "rows": rows}
 
 
 def _trials(listed: list[dict[str, Any]], title: str) -> Table:
-    """Return a line for each thing that went wrong, with all trials in which it did."""
+    """Return one row per failure, with all the trials in which it occurred."""
     alike: dict[tuple[str, str, str, str], list[str]] = {}
     for trial in listed:
         same = (trial["agent"], trial["scenario"], ", ".join(trial["in"]), trial["why"])
@@ -326,7 +327,7 @@ def _trials(listed: list[dict[str, Any]], title: str) -> Table:
 
 
 def to_terminal(data: dict[str, Any], console: Console, failures: int = 10) -> None:
-    """Print a report; at most `failures` of the failed trials are listed."""
+    """Print a report, listing at most `failures` failed trials."""
     for table in tables(data):
         if table["columns"][-1] == "why":
             _print_trials(table, console, failures)
@@ -348,7 +349,7 @@ def _print_trials(table: Table, console: Console, failures: int) -> None:
     if len(shown) < len(rows):
         more = len(rows) - len(shown)
         console.print(
-            f"  … and {more} more; `client_harness report DIR --failures 1000` lists them",
+            f"  … and {more} more; list them with `client_harness report RUN --failures 1000`",
             markup=False,
         )
 
@@ -374,7 +375,7 @@ def _print_table(table: Table, console: Console) -> None:
 
 
 def to_text(data: dict[str, Any], form: Literal["md", "html"]) -> str:
-    """Return a report in Markdown or as a page of HTML."""
+    """Return a report as Markdown or as an HTML page."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(

@@ -1,9 +1,8 @@
-"""The results of a run: one SQLite file beside the traces, one row a trial, committed as the trial
-ends.
+"""The results of a run: one SQLite file next to the traces, one row per trial.
 
-A trial is `(scenario, agent, trial, arm)`, its arm `faulted` (judged base and relaxed) or `clean`.
-Its trace is written first, so a run killed at any moment has lost nothing that its rows speak of,
-and repeats at most what has no row.
+A trial is `(scenario, agent, trial, arm)`; its arm is `faulted` (judged in base and relaxed) or
+`clean`. A row is committed as its trial ends, and the trace is written before it. A run killed at
+any moment therefore loses nothing that its rows refer to, and repeats only trials that have no row.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ NAME = "results.db"
 KEY = ("scenario", "agent", "trial", "setting")
 """The primary key.
 
-The column `setting` holds the arm; runs of earlier versions have it under this name.
+The column `setting` holds the arm. Earlier versions gave it this name, and their runs still open.
 """
 Arm = Literal["faulted", "clean"]
 SETTINGS = ("base", "relaxed", "clean")
@@ -30,17 +29,17 @@ JUDGED: dict[Arm, tuple[Literal["base", "relaxed", "clean"], ...]] = {
     "faulted": ("base", "relaxed"),
     "clean": ("clean",),
 }
-"""The settings in which the trials of each arm are judged."""
+"""The settings in which trials of each arm are judged."""
 
 
 @dataclass
 class Trial:
-    """One row. `verdicts` maps base, relaxed or clean to `{value, score, why, findings}`;
-    `needless` are calls beyond the oracle's.
+    """One row.
 
-    `status` is done, limit or error as the agent ended, or crash where our machinery or a provider
-    did; `reason` then says how. `seconds` are simulated; `tries` is 2 where the first try was
-    unknown; `trace` is relative to the run's folder.
+    `verdicts` maps base, relaxed or clean to `{value, score, why, findings}`. `status` is done,
+    limit or error as the agent ended, or crash if Haywire or a provider failed; `reason` then says
+    how. `needless` is the number of calls beyond the oracle's. `seconds` are simulated. `tries` is
+    2 if the first try was unknown. `trace` is relative to the run's folder.
     """
 
     scenario: str
@@ -73,11 +72,11 @@ class Trial:
 
     @property
     def unknown(self) -> bool:
-        """Whether a verdict is unknown."""
+        """Whether any verdict is unknown."""
         return any(v["value"] == "unknown" for v in self.verdicts.values())
 
     def as_row(self) -> dict[str, Any]:
-        """Return the columns. Those of the verdicts are side by side, so that SQL can read them."""
+        """Return the columns. Each setting has its own columns, so that SQL can read them."""
         row = asdict(self)
         row["setting"] = row.pop("arm")
         verdicts = row.pop("verdicts")
@@ -143,7 +142,7 @@ _WHOLE = (
 class Results:
     """The results in a folder.
 
-    `request` and `fingerprints` are what the run was asked for and what it ran.
+    `request` is what the run was asked to do, and `fingerprints` identify what it ran.
     """
 
     def __init__(self, home: Path, db: Database) -> None:
@@ -155,15 +154,15 @@ class Results:
 
     @classmethod
     def create(cls, home: Path, request: dict[str, Any], fingerprints: dict[str, str]) -> Results:
-        """Begin the results of a run in a folder, which is made.
+        """Begin the results of a run in a folder, which is made if necessary.
 
-        Raises `InputError` where a run is in it already.
+        Raises `InputError` if the folder already holds a run.
         """
         path = home / NAME
         if path.exists():
             raise InputError(
-                f"{home} holds a run already; `client_harness resume {home}` finishes it, "
-                "another --out begins anew"
+                f"{home} already holds a run; finish it with `client_harness resume {home}` "
+                "or choose another --out"
             )
         try:
             home.mkdir(parents=True, exist_ok=True)
@@ -179,27 +178,27 @@ class Results:
             about = {"settings": request, "fingerprints": fingerprints}
             db.table("run").insert_all({"key": k, "value": json.dumps(v)} for k, v in about.items())
             db.close()
-            part.rename(path)  # whole or not at all
+            part.rename(path)  # the file is complete or absent
         except (OSError, sqlite3.Error) as wrong:
             raise InputError(f"{home}: {wrong}") from None
         return cls.open(home)
 
     @classmethod
     def open(cls, home: Path) -> Results:
-        """Return the results in a run's folder (or of its `results.db`).
+        """Return the results in a run's folder (`home` may also be its `results.db`).
 
-        Raises `InputError`; a broken file is left alone.
+        Raises `InputError`; a broken file is not touched.
         """
         home = home.parent if home.name == NAME else home
         path = home / NAME
         if not path.is_file():
-            raise InputError(f"{home} holds no run: there is no {NAME} in it")
+            raise InputError(f"{home} holds no run: it has no {NAME}")
         try:
             return cls(home, _database(path))
         except (sqlite3.Error, KeyError, ValueError) as broken:
             raise InputError(
                 f"{path} is not a results database ({broken}); "
-                "it was left as it is, the traces beside it are whole"
+                "it was not changed, and the traces next to it are intact"
             ) from None
 
     def close(self) -> None:
@@ -207,22 +206,22 @@ class Results:
         self._db.close()
 
     def add(self, trial: Trial) -> None:
-        """Store a trial that ended and commit. One that is there already stays."""
+        """Store a finished trial and commit. A trial that is already stored stays as it is."""
         self._db.table("trials").insert(trial.as_row(), ignore=True)
 
     def replace(self, trial: Trial) -> None:
-        """Store a trial anew."""
+        """Store a trial in place of the stored one."""
         self._db.table("trials").upsert(trial.as_row(), pk=KEY)
 
     def done(self) -> set[tuple[str, str, int, str]]:
-        """Return the keys of the trials that ended."""
+        """Return the keys of the finished trials."""
         rows = self._db.execute(f"SELECT {', '.join(KEY)} FROM trials").fetchall()
         return {tuple(row) for row in rows}
 
     def trials(self) -> list[Trial]:
-        """Return the trials that ended, in order of their keys.
+        """Return the finished trials, ordered by their keys.
 
-        Raises `InputError` where the file is broken.
+        Raises `InputError` if the file is broken.
         """
         try:
             rows = self._db.table("trials").rows_where(order_by=", ".join(KEY))
@@ -230,7 +229,7 @@ class Results:
         except (sqlite3.Error, KeyError, ValueError) as broken:
             path = self.home / NAME
             raise InputError(
-                f"{path} is broken ({broken}); it was left as it is, the traces beside it are whole"
+                f"{path} is broken ({broken}); it was not changed, and the traces are intact"
             ) from None
 
     def refingerprint(self, **parts: str) -> None:

@@ -1,5 +1,6 @@
-"""Runs: every trial of some agents over some scenarios, each stored as it ends, resumable at any
-moment.
+"""Runs: every trial of some agents over some scenarios.
+
+Each trial is stored as it ends, so a run can be resumed after an interruption at any moment.
 """
 
 from __future__ import annotations
@@ -32,17 +33,17 @@ from servers.kit.events import Attempt, Event, end_of, from_json, to_json
 from servers.kit.session import ALL
 
 Tell = Callable[[int, int, Trial | None], None]
-"""Hears how many trials of how many are stored, and the last of them."""
+"""Called with the number of stored trials, the number of all trials, and the last one stored."""
 
 
 @dataclass(frozen=True)
 class RunRequest:
-    """What a run was asked for, kept in its results so that `resume` needs nothing else.
+    """What a run was asked to do, kept in its results so that `resume` needs nothing else.
 
-    `scenarios` are ids or absolute paths; trial k of a scenario has the seed `scenario.seed + seed
-    + k - 1`; `faults` names a profile in place of the scenarios' own faults; `transport` is how
-    agents of this process reach their tools; `options` go to the agents. Never put a secret there:
-    they are stored.
+    `scenarios` are ids or absolute paths. Trial k of a scenario has the seed `scenario.seed + seed
+    + k - 1`. `faults` names a profile that replaces the scenarios' own faults. `transport` is how
+    agents in this process reach their tools. `options` go to the agents and are stored, so never
+    put a secret there.
     """
 
     scenarios: list[str]
@@ -85,10 +86,10 @@ def _jobs(request: RunRequest, scenarios: Iterable[str]) -> Iterator[Job]:
 
 
 def start(request: RunRequest, home: Path | Callable[[], Path]) -> Run:
-    """Return a new run in a folder, or in the one that is made once all names are known to be
-    right.
+    """Return a new run in a folder.
 
-    Raises `InputError` where a name is wrong or the folder holds a run.
+    A callable `home` makes the folder, and is called only after all names have been checked. Raises
+    `InputError` if a name is wrong or the folder already holds a run.
     """
     faults = _profile(request)
     request = _checked(request, faults)
@@ -99,9 +100,9 @@ def start(request: RunRequest, home: Path | Callable[[], Path]) -> Run:
 
 
 def reopen(home: Path, jobs: int | None = None) -> Run:
-    """Return a run that was begun, to be finished (with other `jobs` at once).
+    """Return a run that was begun, so that it can be finished (with another number of `jobs`).
 
-    Raises `InputError` where what it ran has changed since.
+    Raises `InputError` if what it runs has changed since.
     """
     results = Results.open(home)
     request = RunRequest(**results.request)
@@ -111,8 +112,8 @@ def reopen(home: Path, jobs: int | None = None) -> Run:
     changed = [part for part, value in prints.items() if results.fingerprints.get(part) != value]
     if changed:
         raise InputError(
-            f"{home}: {', '.join(changed)} changed since the run began; "
-            "its trials would not compare, begin a new run"
+            f"{home}: {', '.join(changed)} changed since the run began, "
+            "so its trials would not be comparable; begin a new run"
         )
     if jobs is not None:
         request = replace(request, jobs=max(1, jobs))
@@ -129,7 +130,7 @@ def new_home(parent: Path = Path("runs")) -> Path:
         try:
             home.mkdir()
         except FileExistsError:
-            continue  # another run took the number
+            continue  # another run has taken the number
         return home
 
 
@@ -138,9 +139,9 @@ def _profile(request: RunRequest) -> Profile | None:
 
 
 def _checked(request: RunRequest, faults: Profile | None) -> RunRequest:
-    """Return a request whose names hold from any folder.
+    """Return a request whose names are valid from any folder.
 
-    Raises `InputError` for what cannot be run.
+    Raises `InputError` for a request that cannot be run.
     """
     names = []
     for scenario in load.resolve(request.scenarios):
@@ -150,12 +151,12 @@ def _checked(request: RunRequest, faults: Profile | None) -> RunRequest:
         if not chosen:
             raise InputError(f"there is no {what} to run")
     if min(request.trials, request.jobs) < 1:
-        raise InputError("--trials and --jobs are at least 1")
+        raise InputError("--trials and --jobs must be at least 1")
     for option in request.options:
         if option.lower().endswith(("key", "secret", "password")):
             raise InputError(
                 f"option {option}: options are stored with the results; "
-                "give secrets in the environment"
+                "pass secrets through the environment"
             )
     for agent in agents:
         resolve(agent)
@@ -174,7 +175,7 @@ def _scenarios(request: RunRequest) -> dict[str, Scenario]:
 
 
 class Run:
-    """A run: its results so far, and the means to finish or judge it."""
+    """A run: its results so far, and the means to finish it."""
 
     def __init__(
         self,
@@ -191,9 +192,9 @@ class Run:
         self._oracle: dict[tuple[str, Arm], Counter[str] | None] = {}
 
     def finish(self, tell: Tell = lambda done, total, trial: None) -> None:
-        """Run what has no row yet, `request.jobs` trials at once.
+        """Run the trials that have no row yet, `request.jobs` at a time.
 
-        Raises `InputError` for a person's mistake that only an agent met.
+        Raises `InputError` for a mistake in the request that only shows when an agent runs.
         """
         try:
             anyio.run(self._finish, tell)
@@ -286,8 +287,7 @@ class Run:
     async def _converse(self, episode: Episode, agent: str, host: Host, trial: str) -> str | None:
         """Play an episode.
 
-        Returns how our machinery, or a model's provider, gave out, None where the episode came to
-        its end.
+        Returns how Haywire or a model's provider failed, or None if the episode came to its end.
         """
         crash: BaseException | None = None
         ended = False
@@ -303,7 +303,7 @@ class Run:
                             await _play(episode, playing)
                             ended = True
                     except Exception as problem:
-                        # Kept, for the client's task group would wrap it on its way out.
+                        # Raised later: the client's task group would wrap it here.
                         crash = problem
         except Exception as problem:
             crash = crash or problem
@@ -335,18 +335,17 @@ class Run:
 
 
 def rejudge(home: Path, tell: Tell = lambda done, total, trial: None) -> Results:
-    """Judge the recorded traces of a run again with the checks of now, store the verdicts and
-    return the results.
+    """Judge a run's recorded traces again with the current checks and store the verdicts.
 
-    Runs nothing: the final worlds are rebuilt from the traces. Raises `InputError` where a trace is
-    missing or the world has changed.
+    Nothing is run: the final worlds are rebuilt from the traces. Returns the results. Raises
+    `InputError` if a trace is missing or the world has changed.
     """
     results = Results.open(home)
     scenarios = _scenarios(RunRequest(**results.request))
     if results.fingerprints["world"] != fingerprints.world(scenarios.values()):
         raise InputError(
-            f"{home}: its world has changed since; "
-            "the final worlds of its traces cannot be rebuilt, run it anew"
+            f"{home}: its world has changed since, so the final worlds of its traces "
+            "cannot be rebuilt; begin a new run"
         )
     trials = results.trials()
     for number, trial in enumerate(trials, 1):
@@ -359,7 +358,7 @@ def rejudge(home: Path, tell: Tell = lambda done, total, trial: None) -> Results
             except (OSError, UnicodeDecodeError) as wrong:
                 raise InputError(f"{path}: {wrong}") from None
             except (InputError, StopIteration) as wrong:
-                raise InputError(f"{path}: not a whole trace ({wrong})") from None
+                raise InputError(f"{path}: not a complete trace ({wrong})") from None
             trial.__dict__ |= _unjudged(trial.arm, "")
             _judge(trial, scenario, record(events, world))
             world.close()
@@ -376,8 +375,8 @@ async def _play(episode: Episode, agent: Agent) -> None:
     except InputError as stuck:
         if not isinstance(agent, ScriptAgent):
             raise
-        # A script may meet what its scenario never shows it, under a profile of faults; that is its
-        # failure.
+        # Under a profile, a script may meet a reply that its own scenario never gives. That is the
+        # script's failure, not Haywire's.
         episode.status = "error"
         episode.finish("error", reason=f"the script cannot go on: {stuck}")
 
@@ -401,7 +400,7 @@ def _judge(trial: Trial, scenario: Scenario, recorded: Record) -> None:
 
 
 def _reason(episode: Episode, events: list[Event]) -> str | None:
-    """Return why an episode did not end as done: a bug of ours, or what its end says."""
+    """Return why an episode did not end with done: a bug in Haywire, or what its end says."""
     end = end_of(events)
     reasons = [*episode.session.bugs, end.reason if end is not None else None]
     return next((r for r in reasons if r), None)
@@ -412,8 +411,9 @@ def _by_tool(events: list[Event]) -> Counter[str]:
 
 
 def leaf(problem: BaseException) -> BaseException:
-    """Return the exception inside groups of them: a person's mistake where there is one, else the
-    first.
+    """Return the exception inside nested groups.
+
+    An `InputError` takes precedence over the first exception.
     """
     while isinstance(problem, BaseExceptionGroup):
         inner = [leaf(e) for e in problem.exceptions]

@@ -1,5 +1,6 @@
-"""Serve services for a person or any MCP client: a world to play with, or a scenario with its
-faults and staged disclosure.
+"""Serve services to a person or to any MCP client.
+
+They come with a world to play with, or with a scenario, its faults and its staged disclosure.
 """
 
 from __future__ import annotations
@@ -41,13 +42,13 @@ def open_session(
     disclose: DisclosureMode = "notify",
     most_tools: int | None = None,
 ) -> tuple[Session, Scenario | None]:
-    """Return a session to serve, with its scenario where one was named.
+    """Return a session to serve, with its scenario if one was named.
 
-    Without a scenario it is a person's `world` (the default one if none) with all services or the
-    named ones; a category or domain names several. `faults` names a profile (a scenario's own stand
-    otherwise). `most_tools` narrows a scenario for a client that takes no more. `db` keeps world
-    and clock in files (`db` and `db`.control), which later sessions go on with. Raises
-    `InputError`.
+    Without a scenario, the session has a person's `world` (by default maya's) with all services or
+    the named ones; a category or domain names several. `faults` names a profile, which replaces a
+    scenario's own faults. `most_tools` narrows a scenario for a client that accepts no more. `db`
+    keeps the world and the clock in files (`db` and `db`.control), with which later sessions
+    continue. Raises `InputError`.
     """
     plagued = profile(faults).faults if faults is not None else None
     if scenario is None:
@@ -60,10 +61,10 @@ def open_session(
             )
         return session, None
     if world is not None:
-        raise InputError("a scenario has a world of its own; leave --world out")
+        raise InputError("a scenario has its own world; leave --world out")
     scenarios = load.resolve([scenario])
     if len(scenarios) != 1:
-        raise InputError(f"{scenario} is {len(scenarios)} scenarios; serve one of them")
+        raise InputError(f"{scenario} names {len(scenarios)} scenarios; serve one of them")
     made = load.load(scenarios[0])
     if names:
         kept = _among(names, made.services)
@@ -72,9 +73,7 @@ def open_session(
     if most_tools is not None:
         made = load.fewer(made, most_tools)
     if db is not None:
-        raise InputError(
-            "--db keeps a world that one plays with; a scenario begins afresh each time"
-        )
+        raise InputError("--db keeps a world to play with, but a scenario always begins afresh")
     episode = Episode(made, seed=seed, disclose=disclose, faults=plagued)
     episode.session.turn = 1
     return episode.session, made
@@ -106,18 +105,18 @@ def _columns(world: World, table: str) -> set[str]:
 
 
 def _kept(db: Path, seed: int, name: str | None, start: int) -> tuple[World, Control]:
-    beside = db.with_name(db.name + ".control")
+    clock_file = db.with_name(db.name + ".control")
     fresh = not db.exists()
     try:
         if fresh:
-            _begin(db, beside, name or DEFAULT_WORLD)
+            _begin(db, clock_file, name or DEFAULT_WORLD)
         world = World.file(db, all_tables())
-        if not (fresh or beside.exists()):
+        if not (fresh or clock_file.exists()):
             raise InputError(
-                f"{db} has no clock beside it ({beside.name}); put it back, or name a new file"
+                f"{db} has no clock next to it ({clock_file.name}); put it back or name a new file"
             )
         present = {table: _columns(world, table) for table in world.tables}
-        control = Control(start, seed, beside)
+        control = Control(start, seed, clock_file)
         if control.get("world") is None:
             control.put("world", name or DEFAULT_WORLD)
     except (OSError, sqlite3.Error) as wrong:
@@ -140,18 +139,18 @@ def _kept(db: Path, seed: int, name: str | None, start: int) -> tuple[World, Con
     return world, control
 
 
-def _begin(db: Path, beside: Path, name: str) -> None:
-    """Put a world where none is.
+def _begin(db: Path, clock_file: Path, name: str) -> None:
+    """Create a kept world that does not exist yet.
 
-    Processes that begin at once follow one another: the clock's file is their lock.
+    Processes that begin at the same time take turns: the clock's file is their lock.
     """
     db.parent.mkdir(parents=True, exist_ok=True)
-    with contextlib.closing(database.connect(beside)) as lock:
+    with contextlib.closing(database.connect(clock_file)) as lock:
         lock.execute("BEGIN IMMEDIATE")
         if not db.exists():
             names = lock.execute("SELECT name FROM sqlite_master WHERE type='table'")
             for (table,) in names.fetchall():
-                lock.execute(f"DROP TABLE {table}")  # the clock of a world that is gone
+                lock.execute(f"DROP TABLE {table}")  # the clock of a world that no longer exists
             part = db.with_name(db.name + ".part")
             part.write_bytes(build.image(name))
             part.replace(db)
@@ -159,8 +158,9 @@ def _begin(db: Path, beside: Path, name: str) -> None:
 
 
 def stdio(session: Session) -> None:
-    """Serve all services of a session on stdin and stdout, with prefixed tool names, until the
-    client closes them.
+    """Serve all services of a session on stdin and stdout until the client closes them.
+
+    The tools' names have their service as a prefix.
     """
     from servers.kit.mcp import serve_stdio
 
@@ -175,11 +175,10 @@ def http(
     host: str = "127.0.0.1",
     token: str | None = None,
 ) -> None:
-    """Serve each service of a session at a URL of its own, and all of them at one, until
-    interrupted.
+    """Serve each service of a session at its own URL, and all of them at one, until interrupted.
 
-    `say` hears `{"servers": [{name, url, headers}], "all": {…}}` once the port is open. Raises
-    `InputError` where it cannot be opened.
+    `say` is called with `{"servers": [{name, url, headers}], "all": {…}}` once the port is open.
+    Raises `InputError` if it cannot be opened.
     """
     from servers.kit.app import ALL, LOOPBACK, Episodes, make_app, run_app
 
@@ -189,15 +188,14 @@ def http(
 
     async def serve() -> None:
         hosts = LOOPBACK if host in ("127.0.0.1", "localhost", "::1") else (*LOOPBACK, f"{host}:*")
-        async with run_app(
-            make_app(episodes, hosts=hosts, names=(*session.classes, ALL)), host, port
-        ) as bound:
-            headers = {"Authorization": f"Bearer {secret}"}
-            place = f"http://{f'[{host}]' if ':' in host else host}:{bound}/play"
-            ways = [
-                {"name": n, "url": f"{place}/{n}/mcp", "headers": headers}
-                for n in (*session.classes, ALL)
-            ]
+        app = make_app(episodes, hosts=hosts, names=(*session.classes, ALL))
+        headers = {"Authorization": f"Bearer {secret}"}
+        shown_host = f"[{host}]" if ":" in host else host
+        async with run_app(app, host, port) as bound:
+            base = f"http://{shown_host}:{bound}/play"
+            ways = []
+            for name in (*session.classes, ALL):
+                ways.append({"name": name, "url": f"{base}/{name}/mcp", "headers": headers})
             say({"servers": ways[:-1], "all": ways[-1]})
             await anyio.sleep_forever()
 

@@ -1,5 +1,6 @@
-"""Tools for agents in this process: a real MCP client of the episode's server, in memory or over
-HTTP.
+"""Tools for agents in this process.
+
+They are called through a real MCP client of the episode's server, in memory or over HTTP.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from servers.kit.events import Attempt
 from servers.kit.session import SEPARATOR, Session
 
 Transport = Literal["memory", "http"]
-"""How an agent in this process reaches its tools."""
+"""How agents in this process reach their tools."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class ToolInfo:
 class Tools:
     """Lists and calls tools.
 
-    `step()` begins the agent's next step: calls of one step do not know each other's replies.
+    `step()` begins the agent's next step; the calls of one step do not know each other's replies.
     """
 
     def __init__(self, client: Any, session: Session) -> None:
@@ -41,22 +42,22 @@ class Tools:
 
     @property
     def now(self) -> int:
-        """The simulated moment, epoch seconds; for scripts that write dates."""
+        """The simulated moment in epoch seconds, for scripts that write dates."""
         return self._session.control.now
 
     async def list_tools(self) -> list[ToolInfo]:
-        """Return the tools that the server lists now."""
+        """Return the tools that the server currently lists."""
         listed = await self._client.list_tools(cache_mode="bypass")
         return [ToolInfo(t.name, t.description or "", t.input_schema) for t in listed.tools]
 
     async def call(self, service: str, tool: str, args: dict[str, Any]) -> tuple[Any, bool]:
-        """Call a tool; return its data and whether it is an error."""
+        """Call a tool and return its data, and whether that is an error."""
         return await self.call_named(f"{service}{SEPARATOR}{tool}", args)
 
     async def call_named(self, name: str, args: dict[str, Any]) -> tuple[Any, bool]:
         """Call a tool by its listed name.
 
-        A response that was lost on its way reads as in memory: as the trace keeps it.
+        A response that was lost on its way is read from the trace, as it would have been in memory.
         """
         from mcp import MCPError
 
@@ -83,8 +84,9 @@ class Tools:
         return None
 
     async def call_malformed(self, name: str, args: Any) -> tuple[Any, bool]:
-        """Make a call whose arguments are no JSON object: it goes to the session, which records and
-        refuses it.
+        """Make a call whose arguments are not a JSON object.
+
+        It goes straight to the session, which records and refuses it.
         """
         from servers.kit.mcp import split
 
@@ -93,8 +95,9 @@ class Tools:
 
 
 def outliving(**options: Any) -> Any:
-    """Return an httpx transport that answers 502 for a connection that broke: the SDK's client as a
-    whole would end with it.
+    """Return an httpx transport that answers 502 for a broken connection.
+
+    Otherwise the exception would end the SDK's client as a whole.
     """
     import httpx2
 
@@ -110,13 +113,13 @@ def outliving(**options: Any) -> Any:
 
 @asynccontextmanager
 async def over_http(session: Session, server: dict[str, Any]) -> AsyncGenerator[Tools]:
-    """Connect to a session over HTTP, at a `{url, headers}` that serves all of its services."""
+    """Connect to a session over HTTP, at a `{url, headers}` that serves all its services."""
     import httpx2
     from mcp import Client
     from mcp.client.streamable_http import streamable_http_client
 
     mode = "legacy" if session.hidden else "auto"
-    # loopback needs no certificates, and loading the store of them takes longer than a trial
+    # Loopback needs no certificates, and loading their store takes longer than a trial.
     transport = outliving(verify=False)
     async with (
         httpx2.AsyncClient(transport=transport, headers=server["headers"], timeout=60) as http,
@@ -129,13 +132,13 @@ async def over_http(session: Session, server: dict[str, Any]) -> AsyncGenerator[
 async def in_memory(session: Session) -> AsyncGenerator[Tools]:
     """Connect to a session's server in memory.
 
-    Where services are held back, on the protocol that lets a tool list change.
+    If services are held back, the protocol version is one that lets a tool list change.
     """
     from mcp import Client
 
     from servers.kit.mcp import session_server
 
-    session.hold = 0.0  # an agent in this process lists afresh whenever it asks
+    session.hold = 0.0  # an agent in this process lists the tools anew whenever it asks
     mode = "legacy" if session.hidden else "auto"
     async with Client(session_server(session), mode=mode) as client:
         yield Tools(client, session)

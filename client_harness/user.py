@@ -1,5 +1,7 @@
-"""The user as data: answers questions that a scenario foresees, else says the default, up to a
-limit.
+"""The user as data.
+
+It answers the questions that a scenario foresees, gives the default answer to others, and stops at
+a limit.
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ from collections.abc import Iterable
 
 from scenarios.model import Answer
 
-# A dot inside an address or an amount ends nothing.
+# A dot inside an address or an amount does not end a sentence.
 _SENTENCE = re.compile(r"(?:[^.!?\n]|\.(?=\w))+[.!?]?")
 _POLITE = re.compile(
     r"\b(anything else|something else|any(thing)? (other|more)"
@@ -21,7 +23,7 @@ _POLITE = re.compile(
 class User:
     """Answers an agent's questions.
 
-    `limit` questions are answered in an episode; after that the user says nothing more.
+    At most `limit` questions are answered in an episode; after that the user says nothing more.
     """
 
     def __init__(self, answers: dict[str, Answer], default: str, limit: int) -> None:
@@ -30,11 +32,11 @@ class User:
         self._left = limit
 
     def answer(self, text: str) -> tuple[str, str] | None:
-        """Return `(key, what the user says)` where the text asks something, else None. The key is
-        "default" where nothing fits.
+        """Return `(key, what the user says)` if the text asks something, else None.
 
-        An answer fits where all words of one of its phrases stand in one question, else ("Shall I
-        do that?") in the whole text; courtesies ("anything else?") are no questions.
+        The key is "default" if no answer fits. An answer fits if one question of the text contains
+        all the words of one of its phrases; failing that, if the whole text does (the question may
+        be just "Shall I do that?"). Courtesies ("anything else?") do not count as questions.
         """
         asked = questions(text)
         if not asked or self._left <= 0:

@@ -1,6 +1,7 @@
 """Read scenarios from YAML and cross-check every name in them.
 
-A mistake is one `InputError` that names the file, the place in it and what would be right.
+A mistake is one `InputError` that names the file, the place in it and, where possible, the right
+name.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from servers.kit.yaml import read
 SUITES = Path(__file__).parent / "suites"
 HAYSTACK = Path(__file__).parent / "haystack"
 MOST_TOOLS = 128
-"""How many tools an agent may be offered: VS Code and the large providers' APIs refuse more."""
+"""How many tools an agent may be offered; VS Code and the large providers' APIs refuse more."""
 
 
 @functools.cache
@@ -52,7 +53,8 @@ def _inside(folder: str) -> list[str]:
 def suites() -> dict[str, list[str]]:
     """Return suite → scenario ids.
 
-    Each folder is a suite; a file `_<suite>.yaml` beside them lists ids or folders of a mixed one.
+    Each folder is a suite. A file `_<suite>.yaml` next to the folders lists the ids or folders of a
+    mixed suite.
     """
     members: dict[str, list[str]] = {}
     for name in index():
@@ -60,7 +62,7 @@ def suites() -> dict[str, list[str]]:
     for path in sorted(SUITES.glob("_*.yaml")):
         listed = read(path)
         if not isinstance(listed, list):
-            raise InputError(f"{path}: a suite is a list of scenario ids or folders")
+            raise InputError(f"{path}: a suite must be a list of scenario ids or folders")
         suite: list[str] = []
         for item in listed:
             suite += _members(str(item), path)
@@ -76,9 +78,9 @@ def _members(item: str, path: Path) -> list[str]:
 
 
 def resolve(names: list[str]) -> list[str | Path]:
-    """Return scenario ids (or paths of files elsewhere) for suites, ids, folders and paths.
+    """Return the scenarios that suites, ids, folders and paths name.
 
-    Raises `UnknownName`.
+    They are ids of shipped scenarios and paths of other files. Raises `UnknownName`.
     """
     groups = suites()
     scenarios: list[str | Path] = []
@@ -100,20 +102,23 @@ def resolve(names: list[str]) -> list[str | Path]:
 
 
 def _shipped(path: Path) -> str | Path:
-    """Return the id of a file where it is one of ours, else the path."""
+    """Return the id of a file if it is a shipped scenario, else its path."""
     whole = path.resolve()
     return _id(whole) if whole.is_relative_to(SUITES) else path
 
 
 def path_of(name: str | Path) -> Path:
-    """Return the file of a scenario by id, or the file itself. Raises `UnknownName`."""
+    """Return the file of a scenario, given its id or the file itself.
+
+    Raises `UnknownName`.
+    """
     if isinstance(name, str) and name not in index():
         raise UnknownName("scenario", name, index())
     return index()[name] if isinstance(name, str) else name
 
 
 def load(name: str | Path) -> Scenario:
-    """Return a scenario by id or from a file, cross-checked. Raises `InputError`."""
+    """Return a scenario by its id or from a file, cross-checked. Raises `InputError`."""
     path = path_of(name)
     return parse(read(path), name if isinstance(name, str) else path.stem, str(path))
 
@@ -122,11 +127,11 @@ def parse(raw: Any, name: str, where: str) -> Scenario:
     """Return a scenario from parsed YAML. Raises `InputError`."""
     try:
         if not isinstance(raw, dict):
-            raise InputError("a scenario is a mapping")
+            raise InputError("a scenario must be a mapping")
         raw = build.with_ids(raw, raw.get("world", Scenario.model_fields["world"].default))
         for key in ("faults", "checks"):
             if not isinstance(raw.get(key, []), list):
-                raise InputError(f"{key} is a list of one-key items")
+                raise InputError(f"{key} must be a list of one-key items")
         faults = [parse_fault(f, f"faults[{i}]") for i, f in enumerate(raw.get("faults", []))]
         checks = [check_kinds.parse(c, f"checks[{i}]") for i, c in enumerate(raw.get("checks", []))]
         made = Scenario.model_validate({**raw, "id": name, "faults": faults, "checks": checks})
@@ -154,7 +159,7 @@ def _cross_check(made: Scenario) -> None:
     for fault in made.faults:
         if not fault.on.services & exposed:
             patterns = ", ".join(fault.on.patterns)
-            raise InputError(f"fault {fault.name}: {patterns} is on no service of this scenario")
+            raise InputError(f"fault {fault.name}: {patterns} matches no service of this scenario")
     for disclosure in made.disclose:
         awaited = disclosure.after.fired
         if awaited is not None and awaited not in known_faults:
@@ -164,7 +169,7 @@ def _cross_check(made: Scenario) -> None:
     _check_script(made.scripts.naive, "scripts.naive", offered)
     _check_violations(made)
     if made.failure != "none" and not made.twin and not made.faults:
-        raise InputError(f"failure is {made.failure} but there are no faults")
+        raise InputError(f"the failure is {made.failure}, but there are no faults")
     if made.history is not None and not (HAYSTACK / f"{made.history}.yaml").exists():
         histories = [path.stem for path in HAYSTACK.glob("*.yaml")]
         raise UnknownName("history", made.history, histories)
@@ -183,9 +188,9 @@ def _check_script(steps: list[Step], where: str, offered: Mapping[str, type[Serv
 
 
 def offer(made: Scenario) -> dict[str, type[Service]]:
-    """Return the services as the agent is offered them.
+    """Return the services as the agent gets them.
 
-    Raises `InputError` where they have too many tools together.
+    Raises `InputError` if they have too many tools in total.
     """
     offered = {name: service(name) for name in made.services}
     for name, patterns in made.tools.items():
@@ -195,17 +200,17 @@ def offer(made: Scenario) -> dict[str, type[Service]]:
     count = sum(len(cls.tools) for cls in offered.values())
     if count > MOST_TOOLS:
         raise InputError(
-            f"services offer {count} tools together, and clients take at most {MOST_TOOLS}; "
-            "narrow some of them with `tools`"
+            f"the services have {count} tools in total, but clients accept at most {MOST_TOOLS}; "
+            "narrow some services with `tools`"
         )
     return offered
 
 
 def fewer(made: Scenario, most: int) -> Scenario:
-    """Return a scenario narrowed to at most `most` tools, for a client that takes no more.
+    """Return a scenario narrowed to at most `most` tools, for a client that accepts no more.
 
-    What its scripts and their violations call is kept; the other tools fill the list by turns from
-    each service, readings first. Raises `InputError` where the scripts alone need more.
+    The tools that its scripts and violations call are kept. The services take turns in filling the
+    rest of the list, reads first. Raises `InputError` if the scripts alone need more.
     """
     offered = offer(made)
     if sum(len(cls.tools) for cls in offered.values()) <= most:
@@ -217,7 +222,8 @@ def fewer(made: Scenario, most: int) -> Scenario:
         needed |= {step.call for step in flat(steps) if step.call is not None}
     if len(needed) > most:
         raise InputError(
-            f"scenario {made.id}: its scripts call {len(needed)} tools, and the client takes {most}"
+            f"scenario {made.id}: its scripts call {len(needed)} tools, "
+            f"but the client accepts {most}"
         )
     kept: dict[str, list[str]] = {}
     spare: dict[str, list[str]] = {}
@@ -238,7 +244,7 @@ def fewer(made: Scenario, most: int) -> Scenario:
 def _check_checks(made: Scenario, exposed: set[str], known_faults: list[str]) -> None:
     names = [c.name for c in made.checks]
     if not names:
-        raise InputError("checks: a scenario without checks judges nothing")
+        raise InputError("checks: a scenario needs at least one check")
     for name in names:
         if names.count(name) > 1:
             raise InputError(f"two checks are named {name!r}")
@@ -247,12 +253,13 @@ def _check_checks(made: Scenario, exposed: set[str], known_faults: list[str]) ->
         where = f"check {check.name}"
         turn = getattr(check, "turn", None)
         if isinstance(turn, int) and not 1 <= turn <= len(made.turns):
-            raise InputError(f"{where}: there is no turn {turn}; the user has {len(made.turns)}")
+            count = "there is only 1" if len(made.turns) == 1 else f"there are {len(made.turns)}"
+            raise InputError(f"{where}: there is no turn {turn}; {count}")
         mentions = check.mentions()
         for target in mentions.targets:
             if not target.services & exposed:
                 patterns = ", ".join(target.patterns)
-                raise InputError(f"{where}: {patterns} is on no service of this scenario")
+                raise InputError(f"{where}: {patterns} matches no service of this scenario")
         _check_columns(mentions.tables, tables, where)
         _check_known("fault", mentions.faults, known_faults, where)
         _check_known("answer", mentions.answers, made.answers, where)
@@ -260,7 +267,7 @@ def _check_checks(made: Scenario, exposed: set[str], known_faults: list[str]) ->
         for fault in made.faults:
             if fault.name in mentions.recovered and not fault.recover:
                 raise InputError(
-                    f"{where}: fault {fault.name} does not say how one recovers from it; "
+                    f"{where}: fault {fault.name} does not say how to recover from it; "
                     "give it `recover`"
                 )
 
@@ -291,12 +298,12 @@ def _check_violations(made: Scenario) -> None:
     if unnamed:
         raise InputError(
             f"no violation names the gate {min(unnamed)!r}; "
-            "every gate needs one that fails it alone"
+            "every gate needs a violation that fails only this gate"
         )
 
 
 def fingerprint(made: Scenario) -> str:
-    """Return a short hash of all that the scenario says and of its history's file."""
+    """Return a short hash of everything in the scenario and of its history's file."""
     faults = [(fault.kind, fault.model_dump_json()) for fault in made.faults]
     checks = [(check.kind, check.model_dump_json()) for check in made.checks]
     text = made.model_dump_json() + repr(faults) + repr(checks)

@@ -1,4 +1,4 @@
-"""What a scenario is. Every key is judged or used; an unknown one is an error."""
+"""The model of a scenario. Every key is judged or used; an unknown key is an error."""
 
 from __future__ import annotations
 
@@ -25,15 +25,16 @@ Failure = Literal[
 
 
 class Turn(Declared):
-    """What the user says, `gap` simulated seconds after the turn before."""
+    """A message of the user, sent `gap` simulated seconds after the previous turn."""
 
     user: str
     gap: Annotated[int, Field(ge=0)] = 60
 
 
 class Answer(Declared):
-    """What the user says when asked: `asked` are phrases (as in `said` checks) of which the
-    question holds one.
+    """What the user says when asked.
+
+    `asked` holds phrases (as in `said` checks); the question must match one of them.
     """
 
     asked: Annotated[list[str], Field(min_length=1)]
@@ -41,22 +42,23 @@ class Answer(Declared):
 
 
 class Disclosure(Declared):
-    """A service that is held back until an event; `after: {fired: name}` is the usual one."""
+    """A service that is held back until an event, usually `after: {fired: name}`."""
 
     service: str
     after: Moment
 
 
 class Limits(Declared):
-    """How much an agent may do before the episode ends: calls in all, questions to the user."""
+    """How many calls and how many questions to the user an agent may make in an episode."""
 
     calls: Annotated[int, Field(ge=1, le=500)] = 40
     questions: Annotated[int, Field(ge=0, le=20)] = 3
 
 
 class Scripts(Declared):
-    """The oracle, which passes everywhere, and the trusting agent, which passes clean and fails
-    base.
+    """The oracle, which passes in every setting, and the trusting agent.
+
+    The trusting agent, `naive`, passes clean and fails base.
     """
 
     oracle: Annotated[list[Step], Field(min_length=1)]
@@ -67,10 +69,10 @@ class Scenario(Declared):
     """One test. `id` is its path under `suites/`, without the ending.
 
     `failure` and `temporary` classify it; `twin` marks an honest twin (odd-looking but true).
-    `primary` and `fallback` name the providers where the order matters. `tools` narrows services to
-    the tools that patterns name (`{gmail: ["*email*"]}`), for clients take only so many.
-    `repairable: false` says that no agent can complete the task, so that reporting it is the task.
-    `faults` and `checks` are one-key items named by their kind. `history` names a file of
+    `primary` and `fallback` name the providers if their order matters. `tools` narrows services to
+    the tools that match its patterns (`{gmail: ["*email*"]}`), because clients accept only so many.
+    `repairable: false` means that no agent can complete the task, so that reporting this is the
+    task. `faults` and `checks` are one-key items named after their kind. `history` names a file of
     `haystack/` that is replayed before the first turn.
     """
 
@@ -100,13 +102,14 @@ class Scenario(Declared):
     tags: list[str] = []
 
     def fault(self, name: str) -> Fault | None:
-        """Return a fault by name."""
+        """Return a fault by name, or None."""
         return next((f for f in self.faults if f.name == name), None)
 
 
 def json_schema() -> dict[str, Any]:
-    """Return the JSON schema of a scenario file, for editors: faults and checks are one-key items
-    of their kinds.
+    """Return the JSON schema of a scenario file, for editors.
+
+    Faults and checks are one-key items of their kinds.
     """
     from fault_profiles.model import kinds
     from judge import checks

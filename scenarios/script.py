@@ -1,15 +1,15 @@
 """Scripts: what a scripted agent does, as data.
 
-Steps call tools, keep replies, branch on them and speak. A step is one of
+Steps call tools, save replies, branch on them and speak. A step is one of
 
-- `call: gmail.get_email` with `args`, `save` (name of the reply; an error reply is `{error: …}`)
-  and `id` (for violations),
+- `call: gmail.get_email` with `args`, `save` (a name for the reply; an error is `{error: …}`) and
+  `id` (for violations),
 - `batch: [calls]` (one step of the agent),
 - `say: text` (ends the turn),
 - `if: expression` with `then` and `else`,
 - `repeat: n` with `do` and `until: expression`.
 
-Values may hold `${…}` over saved replies, `today` (date) and `now` (ISO).
+Values may contain `${…}` expressions over saved replies, `today` (a date) and `now` (ISO).
 """
 
 from __future__ import annotations
@@ -28,8 +28,9 @@ BUILT_IN = frozenset({"now", "today", "user", "true", "false", "null"})
 
 
 class Step(Declared):
-    """One step of a script; exactly one of `call`, `batch`, `say`, `if`, `repeat` says what it
-    does.
+    """One step of a script.
+
+    Exactly one of `call`, `batch`, `say`, `if` and `repeat` says what it does.
     """
 
     id: str | None = None
@@ -51,12 +52,12 @@ class Step(Declared):
         given = [name for name in does if getattr(self, name) is not None]
         if len(given) != 1:
             raise InputError(
-                f"a step does one of call, batch, say, if, repeat; got {given or 'none'}"
+                f"a step does one of call, batch, say, if, repeat; this one has {given or 'none'}"
             )
         if self.call is not None:
             tool(self.call)
         if self.batch is not None and any(s.call is None for s in self.batch):
-            raise InputError("a batch holds calls only")
+            raise InputError("a batch may only hold calls")
         return self
 
     def inner(self) -> Iterator[Step]:
@@ -75,7 +76,7 @@ def flat(steps: list[Step]) -> list[Step]:
 
 
 def check_names(steps: list[Step], where: str) -> None:
-    """Refuse a script that uses a reply it never saves, or speaks inside a batch.
+    """Refuse a script that uses a reply it never saves.
 
     Raises `InputError`.
     """
@@ -91,9 +92,9 @@ def check_names(steps: list[Step], where: str) -> None:
 
 
 class Violation(Declared):
-    """One edit of the oracle after which the check `fails` is the only gate that fails.
+    """One edit of the oracle, after which the check `fails` is the only gate that fails.
 
-    `omit: id`; `replace: {id: steps}`; `insert: {before|after: id, steps: […]}`.
+    The edit is `omit: id`, `replace: {id: steps}` or `insert: {before|after: id, steps: […]}`.
     """
 
     fails: str
@@ -114,9 +115,9 @@ class Violation(Declared):
         return self
 
     def edit(self, steps: list[Step]) -> list[Step]:
-        """Return the oracle's steps with the edit made.
+        """Return the oracle's steps after the edit.
 
-        Raises `UnknownName` where it names no step.
+        Raises `UnknownName` if the edit names no step.
         """
         if self.omit is not None:
             return _edit(steps, self.omit, lambda s: [])

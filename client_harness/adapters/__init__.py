@@ -1,9 +1,9 @@
-"""Adapters: agents built with other frameworks, run in processes and environments of their own. One
-folder an adapter.
+"""Adapters: agents built with other frameworks, one folder each.
 
-A folder holds `adapter.yaml` (`about`, `command`) and what the command runs; in the command
-`{here}` is the folder and `{python}` the interpreter of the adapter's environment, made from its
-`requirements.lock` (see `install`), or ours where it has none.
+An adapter runs in its own process and environment. Its folder holds `adapter.yaml` (`about`,
+`command`) and what the command runs. In the command, `{here}` is the folder and `{python}` is the
+interpreter of the adapter's environment, which is built from its `requirements.lock` (see
+`install`), or our own interpreter if there is no lock.
 """
 
 from __future__ import annotations
@@ -34,12 +34,13 @@ class Adapter:
 
     @property
     def folder(self) -> Path:
-        """Where the adapter's files are."""
+        """The folder with the adapter's files."""
         return HERE / self.name
 
     async def command(self) -> list[str]:
-        """Return the command to start; makes the adapter's environment where it is missing or
-        stale.
+        """Return the command to start.
+
+        Builds the adapter's environment first if it is missing or out of date.
         """
         from sys import executable
 
@@ -74,8 +75,7 @@ def adapters() -> tuple[str, ...]:
 def adapter(name: str) -> Adapter:
     """Return an adapter by name.
 
-    Raises `UnknownName`, and `InputError` for an `adapter.yaml` that says something else than it
-    should.
+    Raises `UnknownName`, and `InputError` for a malformed `adapter.yaml`.
     """
     import yaml
 
@@ -88,5 +88,7 @@ def adapter(name: str) -> Adapter:
         raise InputError(f"{path}: {' '.join(str(wrong).split())}") from None
     complete = isinstance(written, dict) and set(written) == {"about", "command"}
     if not complete or not isinstance(written["command"], list):
-        raise InputError(f"{path}: holds about (a line) and command (a list), nothing else")
+        raise InputError(
+            f"{path}: must hold `about` (a line) and `command` (a list), and nothing else"
+        )
     return Adapter(name, str(written["about"]), tuple(map(str, written["command"])))

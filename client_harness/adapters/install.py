@@ -1,6 +1,6 @@
-"""Environments of adapters, apart from ours, so that their pins and ours need not agree.
+"""Environments of adapters, separate from ours so that their pins and ours need not agree.
 
-`python -m client_harness.adapters.install pydantic_ai` makes one ahead of its first use.
+`python -m client_harness.adapters.install pydantic_ai` builds one ahead of its first use.
 """
 
 from __future__ import annotations
@@ -16,20 +16,23 @@ from client_harness.adapters import HERE, adapter, adapters
 from servers.kit.errors import InputError
 
 HOME = HERE.parent.parent / ".venv" / "adapters"
-"""Where the environments are: beside our own."""
+"""Where the environments are: inside our own."""
 
 
 def ensure(name: str) -> Path:
-    """Return the Python of an adapter's environment; makes it where it is missing or was made from
-    another lock.
+    """Return the Python interpreter of an adapter's environment.
 
-    Raises `UnknownName`, and `InputError` where it cannot be made.
+    Builds the environment if it is missing or was built from another lock. Raises `UnknownName`,
+    and `InputError` if it cannot be built.
     """
     return environment(name, adapter(name).folder / "requirements.lock")
 
 
 def environment(name: str, lock: Path) -> Path:
-    """Return the Python of an environment that holds just what a lock names; see `ensure`."""
+    """Return the Python interpreter of an environment that holds exactly what a lock names.
+
+    See `ensure`.
+    """
     digest = hashlib.sha256(lock.read_bytes()).hexdigest()
     wanted = f"{digest} {sys.version_info[0]}.{sys.version_info[1]}"
     folder = HOME / name
@@ -54,12 +57,12 @@ def _run_for(folder: Path, command: list[str]) -> None:
     if done.returncode != 0:
         output = (done.stderr or done.stdout).strip().splitlines()
         why = " ".join(output[-3:])[-600:] or f"exit code {done.returncode}"
-        raise InputError(f"the environment {folder.name} could not be made: {why}")
+        raise InputError(f"the environment {folder.name} could not be built: {why}")
 
 
 @contextmanager
 def _alone(path: Path) -> Generator[None]:
-    """Hold a lock over processes and threads, so that trials at once make one environment once."""
+    """Hold a lock across processes and threads, so that concurrent trials build only once."""
     import fcntl
 
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -69,7 +72,7 @@ def _alone(path: Path) -> Generator[None]:
 
 
 def main(names: list[str]) -> int:
-    """Make environments: of the named adapters, of all where none is named."""
+    """Build the environments of the named adapters, or of all adapters if none is named."""
     for name in names or adapters():
         try:
             print(f"{name}: {ensure(name)}")

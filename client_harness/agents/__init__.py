@@ -1,9 +1,9 @@
-"""Agents. One file an agent, named after it, with `ABOUT` (a line for lists) and `agent(given)`;
-the folder is the registry.
+"""Agents, one file each; the folder is the registry.
 
-`agent` takes an `Assignment` and returns an async context manager that yields the `Agent`: entered
-before the first turn, left after the last. In-process agents act through `Tools`, a client of the
-episode's MCP server in memory; the others get `servers` over HTTP.
+A file is named after its agent and has `ABOUT` (a line for lists) and `agent(given)`. `agent` takes
+an `Assignment` and returns an async context manager that yields the `Agent`; it is entered before
+the first turn and left after the last. Agents in this process act through `Tools`, an in-memory
+client of the episode's MCP server; the others get `servers` over HTTP.
 """
 
 from __future__ import annotations

@@ -14,8 +14,9 @@ from scenarios.haystack.history import LivedSession, PastCall, PastMessage
 from servers.kit.session import SEPARATOR
 
 KINDS = ("messages", "native", "text")
-"""What an agent outside this process may ask for: plain texts, the canonical structure, or one
-transcript.
+"""The forms that an external agent may ask for.
+
+They are plain texts, the canonical structure, and one transcript.
 """
 
 
@@ -25,11 +26,11 @@ def header(at: str) -> str:
 
 
 def chat(sessions: Sequence[LivedSession]) -> list[dict[str, Any]]:
-    """Return chat-completions messages, with tool calls and their results as such.
+    """Return chat-completions messages, with tool calls and results as native messages.
 
-    A dated header stands before each session's first text.
+    A dated header precedes each session's first text.
     """
-    told: list[dict[str, Any]] = []
+    conversation: list[dict[str, Any]] = []
     numbers = count(1)
     for session in sessions:
         opening = header(session["at"]) + "\n"
@@ -37,17 +38,17 @@ def chat(sessions: Sequence[LivedSession]) -> list[dict[str, Any]]:
             calls = message.get("calls")
             if calls is None:
                 if opening and message["role"] != "user":
-                    told.append({"role": "user", "content": opening.strip()})
+                    conversation.append({"role": "user", "content": opening.strip()})
                     opening = ""
                 content = opening + message.get("text", "")
-                told.append({"role": message["role"], "content": content})
+                conversation.append({"role": message["role"], "content": content})
                 opening = ""
                 continue
             if opening:
-                told.append({"role": "user", "content": opening.strip()})
+                conversation.append({"role": "user", "content": opening.strip()})
                 opening = ""
-            told += _exchanged(calls, [f"past_{next(numbers)}" for _ in calls])
-    return told
+            conversation += _exchanged(calls, [f"past_{next(numbers)}" for _ in calls])
+    return conversation
 
 
 def _exchanged(calls: Sequence[PastCall], ids: Sequence[str]) -> list[dict[str, Any]]:
@@ -66,31 +67,31 @@ def _exchanged(calls: Sequence[PastCall], ids: Sequence[str]) -> list[dict[str, 
 
 
 def messages(sessions: Sequence[LivedSession]) -> list[dict[str, str]]:
-    """Return `[{role, text}]` in which calls and their results are told in words."""
-    told = []
+    """Return `[{role, text}]`, with calls and their results described in words."""
+    plain = []
     for session in sessions:
         opening = header(session["at"]) + "\n"
         for message in session["messages"]:
-            told.append({"role": message["role"], "text": opening + _told(message)})
+            plain.append({"role": message["role"], "text": opening + _in_words(message)})
             opening = ""
-    return told
+    return plain
 
 
 def text(sessions: Sequence[LivedSession]) -> str:
-    """Return one transcript."""
+    """Return all sessions as one transcript."""
     blocks = []
     for session in sessions:
-        said = [f"{m['role'].capitalize()}: {_told(m)}" for m in session["messages"]]
-        blocks.append("\n".join([header(session["at"]), *said]))
+        lines = [f"{m['role'].capitalize()}: {_in_words(m)}" for m in session["messages"]]
+        blocks.append("\n".join([header(session["at"]), *lines]))
     return "\n\n".join(blocks)
 
 
 def rendered(sessions: Sequence[LivedSession], kind: str) -> Any:
-    """Return a history of one of `KINDS`."""
+    """Return a history in one of the forms in `KINDS`."""
     return {"messages": messages, "native": list, "text": text}[kind](sessions)
 
 
-def _told(message: PastMessage) -> str:
+def _in_words(message: PastMessage) -> str:
     calls = message.get("calls")
     if calls is None:
         return message.get("text", "")

@@ -1,6 +1,6 @@
-"""JSON-RPC 2.0 with a process, a line a message on its stdin and stdout.
+"""JSON-RPC 2.0 with a process, one message per line on its stdin and stdout.
 
-Whatever it does, a request ends in an answer or an error.
+Whatever the process does, a request ends with an answer or an error.
 """
 
 from __future__ import annotations
@@ -19,22 +19,24 @@ import anyio.abc
 from anyio.streams.buffered import BufferedByteReceiveStream
 
 LONGEST = 16 * 1024 * 1024
-"""Bytes of one line, at most."""
+"""The longest line, in bytes."""
 TAIL = 2000
-"""Characters of its stderr that an error quotes, at most."""
+"""How many characters of stderr an error quotes at most."""
 GONE = (anyio.BrokenResourceError, anyio.ClosedResourceError, OSError)
 
 
 class PeerError(Exception):
-    """The process failed: it died, did not answer in time, printed something else than an answer,
-    or answered with an error.
+    """The process failed.
+
+    It died, did not answer in time, printed something other than an answer, or answered with an
+    error.
     """
 
 
 class Peer:
-    """A process that answers requests one at a time.
+    """A process that answers one request at a time.
 
-    After a `PeerError` other than an answered one it is of no more use.
+    After any `PeerError` except an answered one, it can no longer be used.
     """
 
     def __init__(self, process: anyio.abc.Process, name: str, stderr: IO[bytes]) -> None:
@@ -54,7 +56,7 @@ class Peer:
         line = json.dumps(message) + "\n"
         try:
             with anyio.fail_after(seconds):
-                # A process that is gone may have answered, or said why, before it went.
+                # A process that has exited may have answered, or said why, before it did.
                 with contextlib.suppress(*GONE):
                     await self._in.send(line.encode())
                 while True:
@@ -65,15 +67,16 @@ class Peer:
             raise await self._failed(f"did not answer {method} within {seconds:g} s") from None
         if answer.get("id") != self._number:
             raise await self._failed(
-                f"answered {method} under the id {answer.get('id')!r} in place of {self._number}"
+                f"answered {method} with the id {answer.get('id')!r} instead of {self._number}"
             )
         error = answer.get("error")
         if error is not None:
             why = error.get("message") if isinstance(error, dict) else error
             raise PeerError(f"{self._name} answered {method} with an error: {_short(str(why))}")
         if not isinstance(answer.get("result"), dict):
+            shown = _short(json.dumps(answer))
             raise await self._failed(
-                f"answered {method} with no object as its result: {_short(json.dumps(answer))}"
+                f"answered {method} with a result that is not an object: {shown}"
             )
         return answer["result"]
 
@@ -85,7 +88,8 @@ class Peer:
                 f"printed a line of more than {LONGEST} bytes in answer to {method}"
             ) from None
         except (anyio.IncompleteRead, anyio.EndOfStream, *GONE):
-            raise await self._failed(f"ended before it answered {method}", ended=True) from None
+            closed = f"closed its output before it answered {method}"
+            raise await self._failed(closed, ended=True) from None
         try:
             answer = json.loads(line)
         except ValueError:
@@ -93,7 +97,7 @@ class Peer:
         if not isinstance(answer, dict):
             printed = _short(line.decode(errors="replace"))
             raise await self._failed(
-                f"printed something else than JSON-RPC in answer to {method}: {printed}"
+                f"printed something other than JSON-RPC in answer to {method}: {printed}"
             )
         return answer
 
@@ -105,20 +109,20 @@ class Peer:
         self._stderr.seek(max(0, self._stderr.seek(0, io.SEEK_END) - 4 * TAIL))
         tail = " ".join(self._stderr.read().decode(errors="replace").split())[-TAIL:]
         if tail:
-            what += f"; its stderr ends: {tail}"
+            what += f"; its stderr ends with: {tail}"
         return PeerError(f"{self._name} {what}")
 
     async def end(self, seconds: float = 3.0) -> None:
-        """End the process: close its stdin and wait, terminate, kill.
+        """End the process: close its stdin and wait, then terminate it, then kill it.
 
-        Its children, of its own process group, go with it.
+        Its children, which are in its process group, are killed with it.
         """
         with contextlib.suppress(*GONE):
             await self._in.aclose()
         for sign in (None, signal.SIGTERM, signal.SIGKILL):
             if sign is not None:
                 self._signal(sign)
-            # One that is lost will not end by itself.
+            # A lost process is not going to exit when its stdin closes.
             patience = 0.05 if self.lost and sign is None else seconds
             with anyio.move_on_after(patience):
                 await self.process.wait()
@@ -137,9 +141,9 @@ def _short(text: str) -> str:
 
 @contextlib.asynccontextmanager
 async def peer(command: Sequence[str], env: Mapping[str, str], name: str) -> AsyncGenerator[Peer]:
-    """Start a process in a group of its own and yield it; it is ended on the way out.
+    """Start a process in its own process group and yield it; it is ended on the way out.
 
-    Raises `PeerError` where it cannot be started.
+    Raises `PeerError` if it cannot be started.
     """
     with tempfile.TemporaryFile() as stderr:
         try:

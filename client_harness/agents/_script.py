@@ -13,7 +13,7 @@ from servers.kit.values import iso
 
 
 class ScriptAgent:
-    """Plays steps; `say` ends a turn and the next turn goes on behind it.
+    """Plays steps; `say` ends a turn, and the next turn continues after it.
 
     A script that has run out says nothing.
     """
@@ -25,7 +25,7 @@ class ScriptAgent:
         self._steps = self._walk(steps)
 
     async def turn(self, text: str) -> TurnResult:
-        """Play up to the next `say`."""
+        """Play up to and including the next `say`."""
         now = iso(self.tools.now)
         self.scope |= {"now": now, "today": now[:10], "user": text}
         async for answer in self._steps:
@@ -73,5 +73,5 @@ class ScriptAgent:
 
 @asynccontextmanager
 async def playing(agent: ScriptAgent) -> AsyncGenerator[ScriptAgent]:
-    """A script's life needs nothing around it."""
+    """Yield the agent; a script needs no setup and no cleanup."""
     yield agent

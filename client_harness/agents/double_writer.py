@@ -16,7 +16,10 @@ class DoubleWriter(ScriptAgent):
     """Repeats every call that is not read-only."""
 
     async def perform(self, service: str, tool: str, args: dict[str, Any]) -> Any:
-        """Call once, and a write once more; the later reply counts where it worked."""
+        """Make a call, and make it again if it is a write.
+
+        The second reply counts unless it is an error.
+        """
         data = await super().perform(service, tool, args)
         if find(f"{service}.{tool}")[1].effect == "read":
             return data

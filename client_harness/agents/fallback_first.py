@@ -1,4 +1,4 @@
-"""Goes to the fallback provider without having met the primary's failure."""
+"""Goes to the fallback provider without trying the primary."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ ABOUT = "plays the oracle as if the primary provider had failed, without trying 
 
 
 class FallbackFirst(ScriptAgent):
-    """Takes every call on the primary provider for failed and makes none."""
+    """Treats every call to the primary provider as failed and makes none of them."""
 
     async def perform(self, service: str, tool: str, args: dict[str, Any]) -> Any:
-        """Call anything but the primary."""
+        """Make the call unless it is to the primary provider."""
         if service == self.given.scenario.primary:
             error = {"code": "SERVICE_UNAVAILABLE", "message": "", "hint": "", "retryable": False}
             return {"error": error}

@@ -1,5 +1,6 @@
-"""Any language model that litellm reaches, as an agent in this process: a plain loop of completions
-and tool calls.
+"""A language model as an agent in this process.
+
+It is a plain loop of completions and tool calls, with any model that litellm reaches.
 """
 
 from __future__ import annotations
@@ -27,11 +28,11 @@ PROMPT = Path(__file__).parent / "prompts" / "system.md"
 
 @dataclass(frozen=True)
 class Options:
-    """What can be set. Limits give the status `limit`: `max_steps` requests or `max_seconds` of
-    real time a turn, `max_tokens` in all.
+    """The agent's options.
 
-    `refresh` says when tools are listed again: before each request (call), each turn, or never.
-    `record` and `replay` are folders.
+    `max_steps` (requests per turn), `max_seconds` (real time per turn) and `max_tokens` (in total)
+    are limits: reaching one gives the status `limit`. `refresh` says when tools are listed again:
+    before each request (call), each turn, or never. `record` and `replay` are folders.
     """
 
     model: str
@@ -48,7 +49,7 @@ class Options:
 
     @classmethod
     def read(cls, given: dict[str, Any]) -> Options:
-        """Return options from the command line's. Raises `InputError`."""
+        """Return the options that the command line gave. Raises `InputError`."""
         numbers = {
             "max_steps": int,
             "max_tokens": int,
@@ -67,20 +68,20 @@ class Options:
             try:
                 options[name] = numbers.get(name, str)(value)
             except (TypeError, ValueError):
-                raise InputError(f"agent model: {name} is a number, not {value!r}") from None
+                raise InputError(f"agent model: {name} must be a number, not {value!r}") from None
         if not options.get("model"):
-            raise InputError("agent model: name a model, as in --model openai/gpt-5")
+            raise InputError("agent model: name a model, for example --model openai/gpt-5")
         if options.get("record") and options.get("replay"):
-            raise InputError("agent model: --record and --replay exclude each other")
+            raise InputError("agent model: use --record or --replay, not both")
         if options.get("refresh", "call") not in ("call", "turn", "never"):
             raise InputError(
-                f"agent model: refresh is call, turn or never, not {options['refresh']!r}"
+                f"agent model: refresh must be call, turn or never, not {options['refresh']!r}"
             )
         return cls(**options)
 
 
 class ModelAgent:
-    """A conversation with a model. Messages are kept over all turns, after the history's."""
+    """A conversation with a model. Its messages are kept across turns, after the history's."""
 
     def __init__(self, given: Assignment, options: Options) -> None:
         self._tools = given.tools
@@ -98,8 +99,9 @@ class ModelAgent:
         self._tokens = 0
 
     async def turn(self, text: str) -> TurnResult:
-        """Ask the model, make its calls and ask again, until it answers in words or a limit is
-        reached.
+        """Ask the model, make its calls and ask again.
+
+        The turn ends when the model answers in words or a limit is reached.
         """
         self._messages.append({"role": "user", "content": self._opening + text})
         self._opening = ""
@@ -110,13 +112,14 @@ class ModelAgent:
         too_long = f"the turn took more than {self._options.max_seconds:g} s"
         for _ in range(self._options.max_steps):
             if self._tokens >= self._options.max_tokens:
-                return self._limit(result, f"{self._options.max_tokens} tokens were used")
+                most = self._options.max_tokens
+                return self._limit(result, f"the limit of {most} tokens was reached")
             request = await self._request()
             response = None
             left = deadline - time.monotonic()
             if left <= 0:
-                # A request that is cancelled before it leaves would stay behind in litellm's
-                # thread, never awaited.
+                # A request cancelled before it is sent would remain in litellm's thread and never
+                # be awaited.
                 return self._limit(result, too_long)
             with anyio.move_on_after(left):
                 try:
@@ -164,7 +167,7 @@ class ModelAgent:
             result.usage[name] = result.usage.get(name, 0) + amount
 
     async def _act(self, content: str, calls: list[dict[str, Any]]) -> None:
-        """Make the calls of one message, one step, in the order in which they were emitted."""
+        """Make the calls of one message as one step, in the order in which they were emitted."""
         repeated_calls = []
         results = []
         self._tools.step()
@@ -177,7 +180,7 @@ class ModelAgent:
                 data, _ = await self._tools.call_named(name, args)
             else:
                 data, _ = await self._tools.call_malformed(name, args)
-                written = json.dumps({"_": args})  # providers parse what a conversation repeats
+                written = json.dumps({"_": args})  # providers parse the arguments of earlier calls
             key = str(call.get("id") or f"call_{len(self._messages)}_{number}")
             text = written if isinstance(written, str) and written.strip() else json.dumps(args)
             function = {"name": name, "arguments": text}
@@ -195,8 +198,9 @@ def _function(tool: ToolInfo) -> dict[str, Any]:
 
 
 def _parsed(written: Any) -> Any:
-    """Return a call's arguments; text that is no JSON stays text, and none at all is an empty
-    object.
+    """Return a call's arguments.
+
+    Text that is not JSON stays text; no arguments at all are an empty object.
     """
     if not isinstance(written, str):
         return {} if written is None else written

@@ -12,5 +12,5 @@ ABOUT = "calls nothing; no scenario may let it pass"
 
 
 def agent(given: Assignment) -> AbstractAsyncContextManager[Agent]:
-    """Answer every turn with the same empty word."""
+    """Answer every turn with "OK." and do nothing."""
     return playing(ScriptAgent(given, [Step(say="OK.")] * 50))

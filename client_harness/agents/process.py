@@ -1,4 +1,4 @@
-"""Any agent in a process of its own.
+"""Any agent in its own process.
 
 The process speaks JSON-RPC on stdin and stdout, and MCP over HTTP with the episode's services.
 
@@ -11,9 +11,9 @@ The process speaks JSON-RPC on stdin and stdout, and MCP over HTTP with the epis
     → close
       ← {}
 
-`outage` says that the agent's model could not be reached: the trial is unknown. An agent that knows
-its steps numbers them, from 1 each turn, in the header `x-agent-step` of its MCP requests. Tool use
-is scored from the services' trace alone.
+`outage` means that the agent's model could not be reached, and makes the trial unknown. An agent
+that knows its steps numbers them, starting from 1 in each turn, in the header `x-agent-step` of its
+MCP requests. Tool use is scored only from the services' trace.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from client_harness.contract import Assignment, ProviderOutage, TurnResult
 from servers.kit.errors import InputError
 from servers.kit.values import iso
 
-ABOUT = "any agent in a process of its own, speaking JSON-RPC (--command 'python agent.py')"
+ABOUT = "any agent in its own process, speaking JSON-RPC (--command 'python agent.py')"
 PROTOCOL = 1
 STATUSES = ("done", "limit", "error", "outage")
 REFRESHES = ("call", "notify", "turn", "process", "never")
 SETTINGS = ("model", "api_base", "max_steps", "max_seconds", "max_tokens", "temperature", "refresh")
-"""Options that reach the process as `HAYWIRE_MODEL` and so on."""
+"""Options that the process receives as `HAYWIRE_MODEL` and so on."""
 
 
 class ProcessAgent:
@@ -46,12 +46,13 @@ class ProcessAgent:
         self._seconds = seconds
 
     async def turn(self, text: str) -> TurnResult:
-        """Ask the process.
+        """Send the process a turn and return its result.
 
-        One that fails here has failed as an agent: the turn is an error, and judged.
+        A process that fails at this point has failed as an agent: the turn is an error, and is
+        judged.
         """
         if self._peer.lost:
-            return TurnResult("", "error", detail="the process is gone")
+            return TurnResult("", "error", detail="the process has exited")
         try:
             answer = await self._peer.request("turn", {"text": text}, self._seconds)
             return _result(answer)
@@ -66,9 +67,9 @@ def _result(answer: dict[str, Any]) -> TurnResult:
     detail = answer.get("detail", "")
     if status not in STATUSES or not isinstance(said, str) or not isinstance(usage, dict):
         shape = f"{{status: {'|'.join(STATUSES)}, text, usage}}"
-        raise PeerError(f"a turn's answer is {shape}, not {str(answer)[:300]}")
+        raise PeerError(f"a turn's answer must be {shape}, not {str(answer)[:300]}")
     if status == "outage":
-        raise ProviderOutage(str(detail) or "the agent says that its model cannot be reached")
+        raise ProviderOutage(str(detail) or "the agent reports that its model cannot be reached")
     amounts = {}
     for name, amount in usage.items():
         if isinstance(amount, int | float) and not isinstance(amount, bool):
@@ -80,9 +81,11 @@ def _command(given: Any) -> list[str]:
     try:
         parts = shlex.split(given) if isinstance(given, str) else list(given or [])
     except ValueError as wrong:
-        raise InputError(f"agent process: {given!r} is no command: {wrong}") from None
+        raise InputError(f"agent process: {given!r} is not a command: {wrong}") from None
     if not parts:
-        raise InputError("agent process: say what to start, as in --command 'python my_agent.py'")
+        raise InputError(
+            "agent process: say what to start, for example --command 'python my_agent.py'"
+        )
     return [str(p) for p in parts]
 
 
@@ -90,20 +93,19 @@ def _seconds(given: Any) -> float:
     try:
         return float(given)
     except (TypeError, ValueError):
-        raise InputError(f"agent process: turn_seconds is a number, not {given!r}") from None
+        raise InputError(f"agent process: turn_seconds must be a number, not {given!r}") from None
 
 
 @asynccontextmanager
 async def agent(given: Assignment) -> AsyncGenerator[ProcessAgent]:
-    """Start the command, hand it the history and the servers, and end it afterwards.
+    """Start the command, give it the history and the servers, and end it afterwards.
 
-    Raises `ProviderOutage` where it does not come as far as its first turn, `InputError` for
-    options that cannot be.
+    Raises `ProviderOutage` if it fails before its first turn, and `InputError` for invalid options.
     """
     command = _command(given.options.get("command"))
     seconds = _seconds(given.options.get("turn_seconds") or 300)
     if given.servers is None:
-        raise InputError("agent process: there is no HTTP host in this run for it to connect to")
+        raise InputError("agent process: this run has no HTTP host that the agent could connect to")
     env = dict(os.environ)
     for name in SETTINGS:
         if given.options.get(name) is not None:
@@ -132,9 +134,9 @@ async def _begin(started: Peer, given: Assignment, seconds: float) -> ProcessAge
     refresh = hello.get("tool_refresh", "call")
     if kind not in _history.KINDS or refresh not in REFRESHES:
         kinds = ", ".join(_history.KINDS)
-        wants = f"history is one of {kinds} and tool_refresh one of {', '.join(REFRESHES)}"
+        wants = f"history must be one of {kinds} and tool_refresh one of {', '.join(REFRESHES)}"
         raise PeerError(
-            "the agent's process answered initialize wrongly: "
+            "the agent's process gave an invalid answer to initialize: "
             f"{wants}, not {kind!r} and {refresh!r}"
         )
     servers = await given.servers()

@@ -1,4 +1,4 @@
-"""Gives up at the first error, whatever could have been done."""
+"""Gives up at the first error, even if the task could still be done."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ class Refuser(ScriptAgent):
     gave_up = False
 
     async def turn(self, text: str) -> TurnResult:
-        """Play on, or refuse."""
+        """Continue the script, or refuse."""
         result = TurnResult("") if self.gave_up else await super().turn(text)
         if self.gave_up:
             return TurnResult("I am sorry, I cannot do this: a service failed.")
         return result
 
     async def perform(self, service: str, tool: str, args: dict[str, Any]) -> Any:
-        """Call until something fails, and afterwards nothing."""
+        """Make calls until one fails, and none after that."""
         if self.gave_up:
             return {"error": {"code": "GAVE_UP"}}
         data = await super().perform(service, tool, args)

@@ -1,1 +1,1 @@
-"""The commands of `client_harness`, by what they are about."""
+"""The commands of `client_harness`, grouped by topic."""

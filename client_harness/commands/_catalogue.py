@@ -1,4 +1,7 @@
-"""What `list` and `show` tell, as data. An entry is `{kind, name, about, …}`."""
+"""The content of `list` and `show`, as data.
+
+An entry is `{kind, name, about, …}`.
+"""
 
 from __future__ import annotations
 
@@ -41,15 +44,15 @@ _WORLD = "maya"
 
 
 def entries(what: str) -> list[Entry]:
-    """Return what there is of a kind (in the plural), sorted by name."""
+    """Return all entries of a kind (named in the plural), sorted by name."""
     names, line = _LISTS[what]
     return [{"name": name, **line(name)} for name in sorted(names())]
 
 
 def find(name: str) -> Entry:
-    """Return all there is to tell about a name; `kind:name` where several things share it.
+    """Return the full entry for a name, or for `kind:name` where several things share the name.
 
-    Raises `UnknownName`.
+    Raises `UnknownName`, and `InputError` for a name that several things share.
     """
     if "." in name and name.partition(".")[0] in service.services():
         cls, spec = service.tool(name)
@@ -69,7 +72,7 @@ def find(name: str) -> Entry:
         raise UnknownName("name", short, every_name)
     if len(kinds) > 1:
         choices = " or ".join(f"{kind}:{name}" for kind in kinds)
-        raise InputError(f"{name} is several things; say which: {choices}")
+        raise InputError(f"{name} names several things; say which one: {choices}")
     return {"kind": kinds[0], "name": short, **shelves[kinds[0]].tell(short)}
 
 
@@ -77,8 +80,8 @@ def fault_matrix(on: Sequence[str] = ("*.*",)) -> Entry:
     """Try every fault kind on every tool that `on` names.
 
     Returns `{digest, cells, kinds: {kind: {tools, fires, reasons, problems}}, tools}`; `tools`
-    holds a digest for each. `on` are patterns as in a fault's target. Raises `InputError` for one
-    that names no tool.
+    holds a digest for each tool. `on` holds patterns as in a fault's target. Raises `InputError`
+    for a pattern that names no tool.
     """
     import anyio
 
@@ -106,26 +109,26 @@ def fault_matrix(on: Sequence[str] = ("*.*",)) -> Entry:
 
 
 def matrix_rows(tried: Entry) -> list[list[str]]:
-    """Return the matrix as lines for people.
+    """Return the matrix as table rows for people.
 
-    Per kind they tell the cells that fire, then why others do not and what is broken.
+    For each kind they show how many cells fire, why the others do not, and what is broken.
     """
     rows = []
     fires_in_all = 0
-    for kind, told in tried["kinds"].items():
-        fires_in_all += told["fires"]
-        fires = f"fires on {told['fires']} of {told['tools']} tools"
-        reasons = [f"{count}: {reason}" for reason, count in told["reasons"].items()]
+    for kind, outcome in tried["kinds"].items():
+        fires_in_all += outcome["fires"]
+        fires = f"fires on {outcome['fires']} of {outcome['tools']} tools"
+        reasons = [f"{count}: {reason}" for reason, count in outcome["reasons"].items()]
         if reasons:
             fires += f" ({'; '.join(reasons)})"
         rows.append([kind, fires])
-        for problem, tools in told["problems"].items():
+        for problem, tools in outcome["problems"].items():
             rows.append(["", f"broken on {len(tools)}, say {tools[0]}: {problem}"])
     total = f"{fires_in_all} of {tried['cells']} cells fire; digest {tried['digest']}"
     return [*rows, ["all", total]]
 
 
-# -- one line ------------------------------------------------------------------------------------
+# -- short entries -------------------------------------------------------------------------------
 def _line(text: str | None) -> str:
     return " ".join(inspect.cleandoc(text or "").split("\n\n")[0].split())
 
@@ -151,7 +154,7 @@ def _service_line(name: str) -> Entry:
 
 
 def _matches() -> dict[str, tuple[str, counterparts.Match]]:
-    """Return the matches of counterparts, each with its category, under the names of its tools."""
+    """Return the matches of counterparts with their categories, by the names of their tools."""
     matches = {}
     for category, listed in counterparts.matches().items():
         for match in listed:
@@ -205,7 +208,7 @@ def _client_line(name: str) -> Entry:
 
 
 def _head(path: Path) -> Entry:
-    """Return the first line of a file that says something."""
+    """Return the first line of a file that is not empty."""
     for line in _text(path).splitlines():
         if line.strip():
             return {"about": line.lstrip("# ").strip()}
@@ -217,7 +220,7 @@ def _text(path: Path) -> str:
 
 
 def _environment() -> set[str]:
-    """Return the services that are no provider's, such as the clock."""
+    """Return the services that belong to no provider, such as the clock."""
     return service.services().keys() - service.providers().keys()
 
 
@@ -238,7 +241,7 @@ def _history_file(name: str) -> Path:
 
 
 class List(NamedTuple):
-    """What `list` needs: the names, and an entry of one line for each."""
+    """The parts of `list`: the names, and a function that returns a short entry."""
 
     names: Callable[[], Collection[str]]
     line: Callable[[str], Entry]
@@ -261,7 +264,7 @@ _LISTS: dict[str, List] = {
 }
 
 
-# -- all there is to tell ------------------------------------------------------------------------
+# -- full entries --------------------------------------------------------------------------------
 def _tool(cls: type[Service], spec: ToolSpec) -> Entry:
     return {
         "about": _line(spec.description),
@@ -288,7 +291,7 @@ def _service(name: str) -> Entry:
 
 
 def _fields(model: type[BaseModel]) -> Entry:
-    """Return a fault or check kind with its fields, its own before those that all kinds share."""
+    """Return a fault or check kind with its fields, its own before the shared ones."""
     own = [part for name, part in model.model_fields.items() if name in model.__annotations__]
     own_names = set(model.__annotations__) | {part.alias for part in own}
     fields = [_field(model, name, part) for name, part in model.model_fields.items()]
@@ -311,7 +314,7 @@ def _field(model: type[BaseModel], name: str, part: FieldInfo) -> Entry:
     default: Any = None
     if not part.is_required():
         default = part.get_default(call_default_factory=True)
-    default = getattr(model, f"default_{name}", default)  # a check kind has its own
+    default = getattr(model, f"default_{name}", default)  # a check kind may have its own default
     if isinstance(default, BaseModel):
         default = default.model_dump(exclude_defaults=True, mode="json")
     field = {
@@ -326,7 +329,7 @@ def _field(model: type[BaseModel], name: str, part: FieldInfo) -> Entry:
 
 
 def _inside(parts: Iterable[FieldInfo]) -> Iterator[type[BaseModel]]:
-    """Yield the models that fields hold, and those inside them."""
+    """Yield the models that fields hold, and the models inside those."""
     for part in parts:
         waiting = [part.annotation]
         while waiting:
@@ -338,7 +341,7 @@ def _inside(parts: Iterable[FieldInfo]) -> Iterator[type[BaseModel]]:
 
 
 def _typed(annotation: Any) -> str:
-    """Return a type as people say it."""
+    """Return a type in words."""
     origin = get_origin(annotation)
     inner = get_args(annotation)
     if origin is Annotated:
@@ -392,7 +395,7 @@ def _file(path: Path) -> Entry:
 
 
 class Shelf(NamedTuple):
-    """What `show` needs of a kind of things: their names, and all there is to tell about one."""
+    """The parts of `show` for one kind: the names, and a function that returns the full entry."""
 
     names: Callable[[], Collection[str]]
     tell: Callable[[str], Entry]
@@ -413,7 +416,7 @@ _SHELVES: dict[str, Shelf] = {
 
 # -- as text -------------------------------------------------------------------------------------
 def as_text(entry: Entry) -> str:
-    """Return what `find` found as readable text."""
+    """Return an entry of `find` as readable text."""
     labels = [entry["kind"]]
     if "effect" in entry:
         labels.append(entry["effect"])

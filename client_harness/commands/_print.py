@@ -9,12 +9,12 @@ from typing import Any
 
 
 def as_json(data: Any) -> None:
-    """Print data as JSON, indented."""
+    """Print data as indented JSON."""
     print(json.dumps(data, indent=2, ensure_ascii=False, default=str))
 
 
 def note(text: str) -> None:
-    """Print a line beside the output, on stderr."""
+    """Print a line on stderr, apart from the output."""
     print(text, file=sys.stderr)
 
 

@@ -1,4 +1,4 @@
-"""A trace as people read it."""
+"""A trace in a form that people can read."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from servers.kit.store import Change
 def lines(path: Path, longest: int | None) -> Iterator[str]:
     """Yield lines of text; replies longer than `longest` characters are cut.
 
-    Raises `InputError`.
+    Raises `InputError` if the file is not a trace.
     """
     try:
         events = [from_json(line) for line in path.read_text(encoding="utf-8").splitlines()]
@@ -50,7 +50,7 @@ def lines(path: Path, longest: int | None) -> Iterator[str]:
                 settled = ", ".join(event.evidence) or "–"
                 yield f"       opens {opened}; settles {settled}"
             if event.bug:
-                yield f"       our own bug: {event.bug}"
+                yield f"       bug in Haywire: {event.bug}"
         elif isinstance(event, End):
             yield f"{head}end {short(event.as_notice()['detail'])}"
         elif isinstance(event, Notice):

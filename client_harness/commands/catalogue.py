@@ -1,4 +1,4 @@
-"""What there is: list, show, check."""
+"""Commands that show what Haywire contains: list, show, check."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import typer
 
 from client_harness.commands import _print
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for a program.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 
 
 class What(StrEnum):
-    """What can be listed."""
+    """The kinds of things that can be listed."""
 
     services = "services"
     environment = "environment"
@@ -37,18 +37,18 @@ def list_(
     matrix: Annotated[
         bool,
         typer.Option(
-            "--matrix", help="Try every fault kind on every tool, and tell on how many each acts."
+            "--matrix",
+            help="Try every fault kind on every tool and report on how many tools each one acts.",
         ),
     ] = False,
     on: Annotated[
         str | None, typer.Option(help="With --matrix, only these tools.", metavar="A.*,B.C")
     ] = None,
 ) -> None:
-    """List services, their counterparts, scenarios, suites, fault kinds, check kinds, agents and
-    more.
+    """List services, counterparts, scenarios, suites, fault kinds, check kinds, agents and more.
 
-    With --matrix each fault kind is tried on every tool that it handles, from the tool's example
-    call. Exit status 1 where one is broken.
+    With --matrix, each fault kind is tried on every tool that it handles, starting from the tool's
+    example call. The exit status is 1 if a fault kind is broken.
 
     \b
     Example: client_harness list faults --matrix --on venmo.*
@@ -57,9 +57,9 @@ def list_(
     from servers.kit.errors import InputError
 
     if matrix and what is not What.faults:
-        raise InputError(f"--matrix goes with faults, not with {what.value}")
+        raise InputError(f"--matrix works with `list faults`, not with `list {what.value}`")
     if on is not None and not matrix:
-        raise InputError("--on goes with --matrix")
+        raise InputError("--on only works with --matrix")
     if matrix:
         tried = _catalogue.fault_matrix([p.strip() for p in (on or "*.*").split(",")])
         if json:
@@ -88,10 +88,9 @@ def show(
     ],
     json: Json = False,
 ) -> None:
-    """Show one thing: a service with its tools, a tool, a scenario, or the fields of a fault or
-    check kind.
+    """Show one thing: a service and its tools, a tool, a scenario, the fields of a fault kind, …
 
-    A name that several things share takes its kind before it: fault:outage.
+    If several things share a name, put the kind in front of it: fault:outage.
 
     \b
     Example: client_harness show venmo.send_money
@@ -108,11 +107,13 @@ def show(
 def check(
     paths: Annotated[
         list[str] | None,
-        typer.Argument(help="Scenarios, suites, folders or files; all that are shipped if none."),
+        typer.Argument(
+            help="Scenarios, suites, folders or files; by default all shipped scenarios."
+        ),
     ] = None,
     json: Json = False,
 ) -> None:
-    """Load, cross-check and prove scenarios. Exit status 1 where one has a problem.
+    """Load, cross-check and prove scenarios. The exit status is 1 if one has a problem.
 
     \b
     Example: client_harness check scenarios/suites/recovery

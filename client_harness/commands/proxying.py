@@ -1,4 +1,4 @@
-"""For servers that are not ours: proxy."""
+"""The command for servers that are not ours: proxy."""
 
 from __future__ import annotations
 
@@ -19,40 +19,42 @@ def proxy(
         list[str] | None,
         typer.Argument(help="The command that starts the server, after --.", metavar="COMMAND…"),
     ] = None,
-    url: Annotated[
-        str | None, typer.Option(help="The server's URL, in place of a command.")
-    ] = None,
+    url: Annotated[str | None, typer.Option(help="The server's URL, instead of a command.")] = None,
     header: Annotated[
         list[str] | None,
         typer.Option(help="A header for the URL; may be repeated.", metavar="'NAME: VALUE'"),
     ] = None,
     faults: Annotated[
         str | None,
-        typer.Option(help="A fault profile: its name, or a YAML file.", metavar="PROFILE"),
+        typer.Option(help="A fault profile: a name or a YAML file.", metavar="PROFILE"),
     ] = None,
     name: Annotated[
-        str, typer.Option(help="What targets call the server; its own name if none.")
+        str, typer.Option(help="The server's name in fault targets; by default its own name.")
     ] = "",
-    seed: Annotated[int, typer.Option(help="Seed of chance.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed for random choices.")] = 0,
     trace: Annotated[
         Path | None,
-        typer.Option(help="Write the trace to this file, a JSON object a line.", metavar="FILE"),
+        typer.Option(
+            help="Write the trace to this file, one JSON object per line.", metavar="FILE"
+        ),
     ] = None,
     stdio: Annotated[bool, typer.Option("--stdio", help="Speak MCP on stdin and stdout.")] = False,
-    port: Annotated[int, typer.Option(help="Port of the HTTP host; 0 takes a free one.")] = 8765,
+    port: Annotated[int, typer.Option(help="Port of the HTTP host; 0 picks a free one.")] = 8765,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     token: Annotated[
         str | None,
         typer.Option(
-            help="The token that clients must send; made up if none.", envvar="HAYWIRE_TOKEN"
+            help="The token that clients must send; by default a random one.",
+            envvar="HAYWIRE_TOKEN",
         ),
     ] = None,
     timeout: Annotated[
-        float, typer.Option(help="Real seconds that the server may take for a call.", min=0.1)
+        float,
+        typer.Option(help="How long the server may take for a call, in real seconds.", min=0.1),
     ] = 60.0,
     json: Annotated[bool, typer.Option("--json", help="Print the server as JSON.")] = False,
 ) -> None:
-    """Put any MCP server behind faults that need nothing of its state, and record what happens.
+    """Put any MCP server behind faults that do not need its state, and record what happens.
 
     \b
     Example: client_harness proxy --faults flaky --trace trace.jsonl --stdio -- uvx mcp-server-time
@@ -68,14 +70,16 @@ def proxy(
     for line in header or ():
         key, colon, value = line.partition(":")
         if not (colon and key.strip() and url):
-            raise InputError(f"--header {line!r}: write 'NAME: VALUE', for a server with --url")
+            raise InputError(
+                f"--header {line!r}: write 'NAME: VALUE', and only for a server with --url"
+            )
         headers[key.strip()] = value.strip()
     upstream = proxying.Upstream(tuple(command or ()), url, headers, name, timeout)
     served = proxying.Served(proxying.faults_of(faults), seed, trace)
 
     def note(session: Proxied) -> None:
         for idle in proxying.idle(session):
-            _print.note(f"note: fault {idle} stands before none of the server's tools")
+            _print.note(f"note: fault {idle} applies to none of the server's tools")
 
     def say(session: Proxied, way: dict[str, Any]) -> None:
         note(session)
@@ -84,7 +88,7 @@ def proxy(
         else:
             _print.columns([[way["name"], way["url"]]])
             print(f"Header: Authorization: {way['headers']['Authorization']}")
-            print("Ctrl-C ends it.")
+            print("Press Ctrl-C to stop.")
         sys.stdout.flush()
 
     if stdio:

@@ -1,4 +1,4 @@
-"""Evaluate: run, resume, judge, report, trace."""
+"""Commands that evaluate agents: run, resume, judge, report, trace."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from client_harness.results import Results
     from client_harness.run import Run, Tell
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for a program.")]
-Folder = Annotated[Path, typer.Argument(help="A run's folder.", metavar="RUN")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+Folder = Annotated[Path, typer.Argument(help="The folder of a run.", metavar="RUN")]
 STOCK = ["oracle", "naive", "noop"]
 
 
 class DisclosureMode(StrEnum):
-    """How held-back services appear."""
+    """How services that are held back appear."""
 
     notify = "notify"
     locked = "locked"
@@ -32,63 +32,68 @@ class DisclosureMode(StrEnum):
 def run(
     names: Annotated[
         list[str] | None,
-        typer.Argument(help="Suites, scenarios, folders or files; the suite smoke if none."),
+        typer.Argument(help="Suites, scenarios, folders or files; by default the suite smoke."),
     ] = None,
     agent: Annotated[
         list[str] | None,
-        typer.Option(help="An agent; repeat it to compare. oracle, naive and noop if none."),
+        typer.Option(
+            help="An agent; repeat to compare several. By default oracle, naive and noop."
+        ),
     ] = None,
     clean: Annotated[
-        bool, typer.Option("--clean", help="Run each trial without faults as well.")
+        bool, typer.Option("--clean", help="Also run each trial without faults.")
     ] = False,
     only_clean: Annotated[
-        bool, typer.Option("--only-clean", help="Run without faults alone.")
+        bool, typer.Option("--only-clean", help="Run only without faults.")
     ] = False,
-    trials: Annotated[
-        int, typer.Option(help="Trials of each scenario, each with a seed of its own.")
-    ] = 1,
-    jobs: Annotated[int, typer.Option(help="Trials at once.")] = 1,
-    seed: Annotated[int, typer.Option(help="Added to each scenario's seed.")] = 0,
+    trials: Annotated[int, typer.Option(help="Trials per scenario, each with its own seed.")] = 1,
+    jobs: Annotated[int, typer.Option(help="Trials to run at the same time.")] = 1,
+    seed: Annotated[int, typer.Option(help="A number added to each scenario's seed.")] = 0,
     out: Annotated[
         Path | None,
-        typer.Option(help="Folder of results and traces; a new one under runs/ if none."),
+        typer.Option(help="Folder for results and traces; by default a new one under runs/."),
     ] = None,
     disclose: Annotated[
         DisclosureMode,
-        typer.Option(help="Held-back services join the list, or stand in it locked."),
+        typer.Option(
+            help="How held-back services appear: added to the tool list later, or locked."
+        ),
     ] = DisclosureMode.notify,
     faults: Annotated[
         str | None,
         typer.Option(
-            help="A fault profile in place of the scenarios' own faults.", metavar="PROFILE"
+            help="A fault profile to use instead of the scenarios' own faults.", metavar="PROFILE"
         ),
     ] = None,
     model: Annotated[
-        str | None, typer.Option(help="Model of the agent, as litellm names it.")
+        str | None, typer.Option(help="The agent's model, as litellm names it.")
     ] = None,
     api_base: Annotated[str | None, typer.Option(help="Base URL of the model's endpoint.")] = None,
     record: Annotated[
-        Path | None, typer.Option(help="Keep the model's answers in this folder.", metavar="DIR")
+        Path | None, typer.Option(help="Record the model's answers in this folder.", metavar="DIR")
     ] = None,
     replay: Annotated[
-        Path | None, typer.Option(help="Take the model's answers from this folder.", metavar="DIR")
+        Path | None,
+        typer.Option(help="Replay the model's answers from this folder.", metavar="DIR"),
     ] = None,
     command: Annotated[
-        str | None, typer.Option(help="What the agent `process` starts.", metavar="'PROGRAM …'")
+        str | None,
+        typer.Option(help="The command that the agent `process` starts.", metavar="'PROGRAM …'"),
     ] = None,
     option: Annotated[
         list[str] | None,
-        typer.Option(help="An option of the agent; repeatable.", metavar="KEY=VALUE"),
+        typer.Option(help="An option for the agent; may be repeated.", metavar="KEY=VALUE"),
     ] = None,
     http: Annotated[
         bool,
         typer.Option(
-            "--http", help="Agents of this process reach their tools over HTTP, not in memory."
+            "--http",
+            help="Connect agents in this process to their tools over HTTP, not in memory.",
         ),
     ] = False,
     json: Json = False,
 ) -> None:
-    """Run agents over scenarios, unattended, and report.
+    """Run agents over scenarios unattended and print a report.
 
     \b
     Example: client_harness run smoke --agent oracle --agent naive --clean --trials 3 --jobs 4
@@ -122,9 +127,11 @@ def run(
 def resume(
     home: Folder,
     json: Json = False,
-    jobs: Annotated[int | None, typer.Option(help="Trials at once, if not as before.")] = None,
+    jobs: Annotated[
+        int | None, typer.Option(help="Trials to run at the same time; by default as before.")
+    ] = None,
 ) -> None:
-    """Finish a run that was stopped: what has a result stays, the rest runs.
+    """Finish a run that was stopped: keep the results that exist and run the rest.
 
     \b
     Example: client_harness resume runs/0001
@@ -135,8 +142,9 @@ def resume(
 
 
 def judge(home: Folder, json: Json = False) -> None:
-    """Judge the recorded traces of a run again with the checks of now, and store the verdicts.
-    Nothing runs.
+    """Judge a run's recorded traces again with the current checks and store the verdicts.
+
+    Nothing is run again.
 
     \b
     Example: client_harness judge runs/0001
@@ -152,16 +160,17 @@ def report(
     runs: Annotated[
         list[Path],
         typer.Argument(
-            help="Folders of runs of the same scenarios, worlds and code.", metavar="RUN…"
+            help="Folders of runs over the same scenarios, worlds and code.", metavar="RUN…"
         ),
     ],
     json: Json = False,
     md: Annotated[bool, typer.Option("--md", help="Print Markdown.")] = False,
-    html: Annotated[bool, typer.Option("--html", help="Print a page of HTML.")] = False,
+    html: Annotated[bool, typer.Option("--html", help="Print an HTML page.")] = False,
     failures: Annotated[int, typer.Option(help="How many failed trials to list.")] = 10,
 ) -> None:
-    """Report one run, or several that compare: rates with intervals, paired differences, kinds of
-    failure.
+    """Report on one run, or compare several.
+
+    The report shows pass rates with intervals, paired differences and results by kind of failure.
 
     \b
     Example: client_harness report runs/0001 runs/0002 --md
@@ -181,7 +190,7 @@ def trace(
     file: Annotated[Path, typer.Argument(help="A trace, e.g. runs/0001/traces/…/oracle-1.jsonl")],
     full: Annotated[bool, typer.Option("--full", help="Do not shorten replies.")] = False,
 ) -> None:
-    """Show a trace as a conversation: texts, calls with their replies, faults and what was true.
+    """Show a trace as a conversation: messages, calls, replies, faults and the true replies.
 
     \b
     Example: client_harness trace runs/0001/traces/recovery/twin/old_timestamp/naive-1.jsonl
@@ -198,7 +207,7 @@ def _go(begun: Run, json: bool) -> None:
         with _progress("running") as tell:
             begun.finish(tell)
     except KeyboardInterrupt:
-        _print.note(f"stopped; `client_harness resume {home}` finishes it")
+        _print.note(f"stopped; run `client_harness resume {home}` to finish")
         raise typer.Exit(130) from None
     _print_report([begun.results], json=json)
     if not json:
@@ -244,7 +253,7 @@ def _options(pairs: list[str]) -> dict[str, Any]:
 
 @contextmanager
 def _progress(what: str) -> Generator[Tell]:
-    """Yield what hears of progress and shows it as a bar on stderr, where that is a terminal."""
+    """Yield a function that shows progress as a bar on stderr, if stderr is a terminal."""
     if not sys.stderr.isatty():
         yield lambda done, total, trial: None
         return

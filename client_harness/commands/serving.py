@@ -1,4 +1,4 @@
-"""For people and other clients: serve, connect."""
+"""Commands for people and other clients: serve, connect."""
 
 from __future__ import annotations
 
@@ -18,16 +18,14 @@ Services = Annotated[
 ]
 Person = Annotated[
     str | None,
-    typer.Option(help="Whose world, if no scenario is named; maya if none.", metavar="NAME"),
+    typer.Option(help="Whose world to use without a scenario; by default maya.", metavar="NAME"),
 ]
 Faults = Annotated[
-    str | None, typer.Option(help="A fault profile: its name, or a YAML file.", metavar="PROFILE")
+    str | None, typer.Option(help="A fault profile: a name or a YAML file.", metavar="PROFILE")
 ]
 ScenarioName = Annotated[
     str | None,
-    typer.Argument(
-        help="A scenario, with its services, faults and disclosure; a person's world if none."
-    ),
+    typer.Argument(help="A scenario with its services and faults; without one, a person's world."),
 ]
 
 
@@ -38,29 +36,35 @@ def serve(
     faults: Faults = None,
     stdio: Annotated[
         bool,
-        typer.Option("--stdio", help="Speak MCP on stdin and stdout, all services on one server."),
+        typer.Option(
+            "--stdio", help="Speak MCP on stdin and stdout, with all services on one server."
+        ),
     ] = False,
-    port: Annotated[int, typer.Option(help="Port of the HTTP host; 0 takes a free one.")] = 8765,
+    port: Annotated[int, typer.Option(help="Port of the HTTP host; 0 picks a free one.")] = 8765,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     token: Annotated[
         str | None,
         typer.Option(
-            help="The token that clients must send; made up if none.", envvar="HAYWIRE_TOKEN"
+            help="The token that clients must send; by default a random one.",
+            envvar="HAYWIRE_TOKEN",
         ),
     ] = None,
     db: Annotated[
         Path | None,
-        typer.Option(help="Keep the world in this file; the next session goes on with it."),
+        typer.Option(
+            help="Keep the world in this file, so that the next session continues with it."
+        ),
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of ids and chance.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed for ids and random choices.")] = None,
     most_tools: Annotated[
         int | None,
-        typer.Option(help="Narrow a scenario to so many tools, all that it needs among them."),
+        typer.Option(help="Narrow a scenario to this many tools, keeping all that it needs."),
     ] = None,
     locked: Annotated[
         bool,
         typer.Option(
-            "--locked", help="List held-back services, which refuse until they are disclosed."
+            "--locked",
+            help="List held-back services from the start; they refuse calls until disclosed.",
         ),
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the servers as JSON.")] = False,
@@ -97,7 +101,7 @@ def serve(
             if played is not None:
                 for turn in played.turns:
                     print(f"Say to your agent: {turn.user}")
-            print("Ctrl-C ends it.")
+            print("Press Ctrl-C to stop.")
         sys.stdout.flush()
 
     try:
@@ -114,16 +118,15 @@ def connect(
     faults: Faults = None,
     write: Annotated[
         bool,
-        typer.Option(
-            "--write", help="Write it into the client's configuration, keeping what is there."
-        ),
+        typer.Option("--write", help="Write it into the client's configuration and keep the rest."),
     ] = False,
     path: Annotated[
-        Path | None, typer.Option(help="The configuration to write, if not the client's usual one.")
+        Path | None,
+        typer.Option(help="The configuration file to write; by default the client's usual one."),
     ] = None,
-    name: Annotated[str, typer.Option(help="Name of the server in the client.")] = "haywire",
+    name: Annotated[str, typer.Option(help="The server's name in the client.")] = "haywire",
 ) -> None:
-    """Print or write the configuration with which an MCP client starts the servers.
+    """Print or write the configuration that lets an MCP client start the servers.
 
     \b
     Example: client_harness connect claude-desktop --services venmo,zelle,gmail --write
@@ -133,7 +136,7 @@ def connect(
 
     target = connecting.client(client)
     chosen = _names(services)
-    # Opened here so that a mistake is told here, not by the client.
+    # Opening the session here reports a mistake here rather than in the client.
     session, played = open_session(scenario, chosen, world=world, faults=faults)
     arguments = []
     if scenario is not None:
@@ -150,8 +153,8 @@ def connect(
     if target.most_tools is not None and tools > target.most_tools:
         if played is None:
             _print.note(
-                f"note: {target.title} takes about {target.most_tools} tools "
-                f"and this offers {tools}; choose some with --services"
+                f"note: {target.title} accepts about {target.most_tools} tools, but these "
+                f"services have {tools}; choose some with --services"
             )
         else:
             open_session(scenario, chosen, faults=faults, most_tools=target.most_tools)
@@ -161,7 +164,7 @@ def connect(
         written = connecting.write(target, entry, path, name)
         print(f"wrote {written}; restart {target.title} to see {name}")
     else:
-        _print.note(f"# for {path or target.path}; --write puts it there")
+        _print.note(f"# for {path or target.path}; use --write to put it there")
         _print.as_json(connecting.configuration(target, entry, name))
 
 

@@ -1,10 +1,10 @@
-"""Histories of past sessions whose calls are really executed, so that the world agrees with what
-was said.
+"""Histories of past sessions, whose calls are really executed.
 
-A file `haystack/<name>.yaml` holds `world` and `sessions`; a session has a date and turns: `user:
-text`, `assistant: text`, or a call (`call: zelle.send_transfer`, `args`, `save`). To execute it,
-the world is taken back to the first session, and the services' own events are replayed between
-sessions, so a reply of February knows nothing of March.
+The world therefore agrees with what was said. A file `haystack/<name>.yaml` holds `world` and
+`sessions`. A session has a date and turns: `user: text`, `assistant: text`, or a call (`call:
+zelle.send_transfer`, `args`, `save`). To execute it, the world is taken back to the first session,
+and the services' own events are replayed between sessions, so that a reply in February knows
+nothing of March.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ HERE = Path(__file__).parent
 
 
 class PastTurn(Declared):
-    """A text of user or assistant, or one call of the assistant."""
+    """A message of the user or the assistant, or one call of the assistant."""
 
     user: str | None = None
     assistant: str | None = None
@@ -48,7 +48,7 @@ class PastTurn(Declared):
     def _one(self) -> PastTurn:
         given = [part for part in (self.user, self.assistant, self.call) if part is not None]
         if len(given) != 1:
-            raise InputError("a turn is one of user, assistant, call")
+            raise InputError("a turn has exactly one of user, assistant, call")
         if self.call is not None:
             tool(self.call)
         return self
@@ -62,7 +62,7 @@ class PastSession(Declared):
 
 
 class HistoryFile(Declared):
-    """A history as it is written."""
+    """A history as written in its file."""
 
     world: str = "maya"
     sessions: list[PastSession]
@@ -79,7 +79,7 @@ class PastCall(TypedDict):
 
 
 class PastMessage(TypedDict):
-    """What was said, or the calls that the assistant made: a message has `text` or `calls`."""
+    """One message: its `text`, or the `calls` that the assistant made."""
 
     role: Literal["user", "assistant"]
     text: NotRequired[str]
@@ -87,7 +87,7 @@ class PastMessage(TypedDict):
 
 
 class LivedSession(TypedDict):
-    """A conversation as it was, at a moment (ISO)."""
+    """A conversation as it took place, at a moment (ISO)."""
 
     at: str
     messages: list[PastMessage]
@@ -95,7 +95,7 @@ class LivedSession(TypedDict):
 
 @dataclass(frozen=True)
 class Lived:
-    """A history as it was lived, and the world afterwards as bytes."""
+    """A history as it took place, and the bytes of the world afterwards."""
 
     sessions: list[LivedSession]
     image: bytes
@@ -103,9 +103,9 @@ class Lived:
 
 @functools.cache
 def live(name: str) -> Lived:
-    """Execute a history against its world.
+    """Execute a history on its world.
 
-    Raises `InputError` where it cannot be read or a call of it is refused unexpectedly.
+    Raises `InputError` if it cannot be read or if one of its calls is refused unexpectedly.
     """
     path = HERE / f"{name}.yaml"
     try:
@@ -116,7 +116,7 @@ def live(name: str) -> Lived:
         raise InputError(f"{path}: {explain(wrong, HistoryFile)}") from None
     except InputError as wrong:
         raise InputError(f"{path}: {wrong}") from None
-    with ThreadPoolExecutor(1) as aside:  # the caller may stand in an event loop of its own
+    with ThreadPoolExecutor(1) as aside:  # the caller may be inside an event loop
         return aside.submit(lambda: anyio.run(_live, name, written)).result()
 
 
@@ -129,7 +129,7 @@ async def _live(name: str, written: HistoryFile) -> Lived:
     start = parse_time(build.person(written.world)["start"])
     if moments != sorted(moments) or max(moments, default=0) >= start:
         raise InputError(
-            f"history {name}: sessions stand in order of time and before the world's start"
+            f"history {name}: sessions must be in order of time and before the world's start"
         )
     world = build.shared(written.world).scratch()
     if not moments:
@@ -154,7 +154,7 @@ async def _live(name: str, written: HistoryFile) -> Lived:
 async def _message(
     session: Session, turn: PastTurn, scope: dict[str, Any], name: str
 ) -> PastMessage:
-    """Render a text or make a call; `scope` takes the replies that are saved."""
+    """Render a text or make a call; `scope` receives the replies that are saved."""
     if turn.user is not None:
         return {"role": "user", "text": render(turn.user, scope)}
     if turn.call is None:
@@ -169,7 +169,7 @@ async def _message(
     elif reply.is_error:
         raise InputError(
             f"history {name}: {turn.call} {args} was refused: {reply.data}; "
-            "give it a `save` where that is meant"
+            "give it a `save` if that is intended"
         )
     call: PastCall = {
         "server": server,
@@ -187,8 +187,9 @@ def _image(world: World) -> bytes:
 
 
 def shared(name: str, services: Iterable[str]) -> World:
-    """Return what these services need of the world after a history, to be shared until an episode
-    writes.
+    """Return the world after a history, with the tables that these services need.
+
+    Episodes share it until they write.
     """
     return _shared(name, categories_of(services))
 

@@ -1,8 +1,8 @@
-"""Build a person's world from seeds, as dated events, and keep the built database in a cache.
+"""Build a person's world from seeds, as dated events, and cache the built database.
 
 A generator is a module below `fill/` with one function `fill(builder, seeds)`; the folder is the
-registry. It is named after the seeds that it reads, `people/<person>/<name>.yaml`. Everything is
-drawn from the builder, so a world is the same on every machine.
+registry. It is named after the seeds that it reads, `people/<person>/<name>.yaml`. All randomness
+comes from the builder, so a world is the same on every machine.
 """
 
 from __future__ import annotations
@@ -47,17 +47,17 @@ _WRONG = (
     yaml.YAMLError,
     sqlite3.Error,
 )
-"""What generators raise over seeds that do not fit."""
+"""The exceptions that generators raise for seeds that do not fit."""
 KEPT = 4
-"""How many builds of a world stay in the cache: of this checkout and of others beside it."""
+"""How many builds of a world stay in the cache, which other checkouts may share."""
 _SEEDED = re.compile(r"\bseed:([a-z]+)/([\w-]+)")
 
 
 class Builder:
     """Collects dated events and writes them in order of time.
 
-    `person` is the parsed `person.yaml` (its `start` is the moment at which episodes begin);
-    `start` the same in epoch seconds.
+    `person` is the parsed `person.yaml`, whose `start` is the moment at which episodes begin;
+    `start` is the same moment in epoch seconds.
     """
 
     def __init__(self, name: str, person: dict[str, Any]) -> None:
@@ -68,9 +68,9 @@ class Builder:
         self._read: dict[str, Any] = {}
 
     def seeds(self, name: str) -> Any:
-        """Return the parsed seeds `<name>.yaml` of this person, {} where there are none.
+        """Return this person's parsed seeds `<name>.yaml`, or {} if there are none.
 
-        They are read once, for all to share.
+        They are read once and shared.
         """
         if name not in self._read:
             path = folder(self.name) / f"{name}.yaml"
@@ -85,11 +85,10 @@ class Builder:
     def moment(
         self, text: str | date, where: ZoneInfo | None = None, *, bare: time = time(12)
     ) -> int:
-        """Return the epoch seconds of a moment as seeds write it: local time at home (or `where`),
-        or UTC with a Z.
+        """Return the epoch seconds of a moment as written in seeds.
 
-        A day alone stands for its hour `bare`. YAML reads what has no quotes as a date, or a date
-        and time.
+        It is local time at home (or `where`), or UTC if it ends in Z. A date without a time means
+        the hour `bare` of that day. YAML parses an unquoted value as a date or a datetime.
         """
         said = str(text).replace(" ", "T")
         if said.endswith("Z"):
@@ -100,36 +99,38 @@ class Builder:
 
     @functools.cached_property
     def places(self) -> dict[str, dict[str, Any]]:
-        """The businesses and addresses of the person's cities by key (`places.yaml`): what every
-        service means by a place.
+        """The businesses and addresses of the person's cities by key (`places.yaml`).
+
+        Every service takes its places from here.
         """
         return self.seeds("places").get("places", {})
 
     @functools.cached_property
     def life(self) -> list[dict[str, Any]]:
-        """What happened or will (`life.yaml`), in order of time; each category's fill writes its
-        own side of it.
+        """Past and future happenings (`life.yaml`), in order of time.
+
+        Each category's generator writes its own side of them.
         """
         return self.seeds("life").get("happenings", [])
 
     def id(self, prefix: str, key: Any) -> str:
-        """Return the stable id of a seeded row; `key` names it within its kind."""
+        """Return the stable id of a seeded row; `key` identifies it within its kind."""
         return make_id(prefix, self.name, str(key))
 
     def chance(self, *key: Any) -> random.Random:
-        """Return a purpose's own generator of chance: drawing more here moves nothing elsewhere."""
+        """Return a random generator for one purpose; drawing from it affects no other."""
         return random.Random(repr((self.name, key)))
 
     def add(self, at: int | str, table: str, /, **row: Any) -> dict[str, Any]:
         """Insert a row at a moment (epoch seconds or ISO) and return it.
 
-        Rows of the future (forecasts) are added when they were made.
+        A row about the future (a forecast) is added at the moment it was made.
         """
         self._events.append((self._epoch(at), len(self._events), "add", table, None, row))
         return row
 
     def change(self, at: int | str, table: str, key: Any, /, **changes: Any) -> None:
-        """Change a row at a later moment than it was added."""
+        """Change a row at a later moment than the one at which it was added."""
         self._events.append((self._epoch(at), len(self._events), "change", table, key, changes))
 
     def _epoch(self, at: int | str) -> int:
@@ -137,7 +138,7 @@ class Builder:
         if moment > self.start:
             raise InputError(
                 f"world {self.name}: {iso(moment)} is after the start {iso(self.start)}; "
-                "only rows may speak of the future"
+                "only the content of a row may lie in the future"
             )
         return moment
 
@@ -155,8 +156,9 @@ class Builder:
 
 
 def with_ids(value: Any, name: str) -> Any:
-    """Return parsed YAML in which `seed:<prefix>/<key>` stands for the id of that seeded row of a
-    world.
+    """Return parsed YAML with each `seed:<prefix>/<key>` replaced by an id.
+
+    It is the id of that seeded row of a world.
     """
     if isinstance(value, str):
         return _SEEDED.sub(lambda seed: make_id(seed[1], name, seed[2]), value)
@@ -166,7 +168,7 @@ def with_ids(value: Any, name: str) -> Any:
 
 
 def lost(text: str, name: str) -> list[str]:
-    """Return each `seed:<prefix>/<key>` in a text that stands for no row of a world, in order."""
+    """Return each `seed:<prefix>/<key>` in a text that names no row of a world, in order."""
     ids = {seed[0]: make_id(seed[1], name, seed[2]) for seed in _SEEDED.finditer(text)}
     return [seed for seed, made in ids.items() if made.encode() not in image(name)]
 
@@ -190,14 +192,15 @@ def person(name: str) -> dict[str, Any]:
 
 
 def parsed(path: Path) -> Any:
-    """Return what a YAML file of seeds holds."""
+    """Return the content of a YAML file of seeds."""
     return yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
 
 
 def _misfit(name: str, seeds: str, wrong: Exception) -> InputError:
-    """Say in one line what in a world's seeds does not fit, and where a generator met it.
+    """Return an error that says what does not fit in a world's seeds, and which generator met it.
 
-    The generator says whose seeds they are: generators read each other's.
+    The generator determines the file that is named, because generators also read each other's
+    seeds.
     """
     frames = traceback.extract_tb(wrong.__traceback__)
     here = [frame for frame in frames if Path(frame.filename).is_relative_to(HERE)]
@@ -215,7 +218,7 @@ def _misfit(name: str, seeds: str, wrong: Exception) -> InputError:
 
 @functools.cache
 def generators() -> dict[str, str]:
-    """Return the generators in the order in which they run: seeds → the module that reads them."""
+    """Return seeds → the module that reads them, in the order in which the modules run."""
     modules = {}
     for module in pkgutil.walk_packages([str(HERE / "fill")], "scenarios.worlds.fill."):
         seeds = module.name.rpartition(".")[2]
@@ -225,12 +228,12 @@ def generators() -> dict[str, str]:
 
 
 def generator(seeds: str) -> Callable[[Builder, Any], None]:
-    """Return the function that fills a world from seeds of one kind, e.g. `calendar`."""
+    """Return the function that fills a world from one kind of seeds, e.g. `calendar`."""
     return importlib.import_module(generators()[seeds]).fill
 
 
 def build(name: str) -> World:
-    """Build a world from its seeds. Raises `InputError` where seeds do not fit the tables."""
+    """Build a world from its seeds. Raises `InputError` if seeds do not fit the tables."""
     builder = Builder(name, person(name))
     seeds = {}
     for kind in generators():
@@ -262,8 +265,9 @@ def folder(name: str) -> Path:
 
 @functools.cache
 def fingerprint(name: str) -> str:
-    """Return a short hash of all that decides a world's rows: its seeds, what generators read, the
-    generators, the services.
+    """Return a short hash of everything that determines a world's rows.
+
+    It covers the seeds, the other files that generators read, the generators and the services.
     """
     person(name)
     return files.fingerprint(files.shipped(folder(name), HERE, ROOT / "servers"), ROOT)
@@ -271,12 +275,12 @@ def fingerprint(name: str) -> str:
 
 @functools.cache
 def image(name: str) -> bytes:
-    """Return the built database of a world as bytes, from the cache where it is there."""
+    """Return the built database of a world as bytes, from the cache if possible."""
     kept = _cache() / f"{name}-{fingerprint(name)}.db"
     with contextlib.suppress(OSError):
         return kept.read_bytes()
     made = build(name).image()
-    # A folder that cannot be written costs the time of a build, nothing more.
+    # If the folder cannot be written, the only cost is another build next time.
     with contextlib.suppress(OSError):
         keep(kept, made)
     return made
@@ -292,8 +296,9 @@ def _cache() -> Path:
 
 
 def keep(path: Path, made: bytes) -> None:
-    """Put a build of a world into the cache, `<name>-<fingerprint>.db`, and take all but the newest
-    few of that world out of it.
+    """Put the build of a world into the cache as `<name>-<fingerprint>.db`.
+
+    All but the newest few builds of that world are removed.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as part:
@@ -306,8 +311,9 @@ def keep(path: Path, made: bytes) -> None:
 
 
 def shared(name: str, services: Iterable[str] | None = None) -> World:
-    """Return the world that episodes of this process share until they write: all of it, or what
-    these services need.
+    """Return the world that the episodes of this process share until they write.
+
+    It is the whole world, or the tables that these services need.
     """
     return _shared(name, None if services is None else categories_of(services))
 

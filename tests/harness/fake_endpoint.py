@@ -1,4 +1,4 @@
-"""A chat-completions endpoint on loopback that plays a script, in the wire format of real ones."""
+"""A chat-completions endpoint on loopback that plays a script in the real wire format."""
 
 from __future__ import annotations
 
@@ -19,8 +19,10 @@ from servers.kit.app import run_app
 
 @dataclass(frozen=True)
 class Step:
-    """One answer: text, tool calls `(name, arguments)` (text arguments go out as they are), or an
-    HTTP status that is no success.
+    """One answer: text, tool calls, or an HTTP status that is not a success.
+
+    `calls` holds `(name, arguments)`; arguments given as text are sent as they are. `raw` replaces
+    the whole body.
     """
 
     text: str | None = None
@@ -30,8 +32,8 @@ class Step:
 
 
 Script = Sequence[Step] | Callable[[dict[str, Any], int], Step]
-"""Steps in order, the last of them for ever; or a function of the request's body and its number,
-from 1.
+"""Steps in order, of which the last repeats; or a function of a request's body and its number,
+which starts from 1.
 """
 
 
@@ -53,18 +55,18 @@ def fails(status: int) -> Step:
 
 @dataclass
 class Endpoint:
-    """A running endpoint: its address, and the bodies that it was sent."""
+    """A running endpoint: its address, and the request bodies that it received."""
 
     url: str
     script: Script
     bodies: list[dict[str, Any]] = field(default_factory=list)
 
     def offered(self, number: int) -> set[str]:
-        """Return the names of the tools of a request, the first is 0."""
+        """Return the names of the tools in a request; the first request is 0."""
         return {t["function"]["name"] for t in self.bodies[number].get("tools", [])}
 
     def results(self) -> list[Any]:
-        """Return the tool results of the last request, parsed where they are JSON."""
+        """Return the tool results of the last request, parsed if they are JSON."""
         return [_loose(m["content"]) for m in self.bodies[-1]["messages"] if m["role"] == "tool"]
 
     async def answer(self, request: Request) -> Response:
@@ -117,7 +119,7 @@ def _loose(text: str) -> Any:
 
 @contextlib.asynccontextmanager
 async def playing(script: Script) -> AsyncGenerator[Endpoint]:
-    """Serve a script."""
+    """Serve a script on an endpoint."""
     endpoint = Endpoint("", script)
     app = Starlette(routes=[Route("/v1/chat/completions", endpoint.answer, methods=["POST"])])
     app.state.closing = anyio.Event()

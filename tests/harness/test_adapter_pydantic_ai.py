@@ -1,4 +1,4 @@
-"""The Pydantic AI adapter in its own environment: over real HTTP MCP, with a scripted model."""
+"""The Pydantic AI adapter in its own environment: real MCP over HTTP, a scripted model."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.anyio
 
 @pytest.fixture(scope="module", autouse=True)
 def environment() -> Path:
-    """The adapter's own environment, made where it is missing."""
+    """The adapter's own environment, built if it is missing."""
     return install.ensure("pydantic_ai")
 
 
@@ -59,7 +59,7 @@ async def talking(
 async def converse(
     script: Script, session: Session, *texts: str, **options: Any
 ) -> tuple[list[TurnResult], Endpoint]:
-    """Say texts to a scripted model behind the adapter."""
+    """Send messages to a scripted model behind the adapter."""
     problem = None
     history = options.pop("history", [])
     async with playing(script) as endpoint, talking(session, endpoint, history, **options) as made:

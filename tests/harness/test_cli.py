@@ -1,4 +1,4 @@
-"""The command line: help that runs, lists and pages of everything, one clear line for a mistake."""
+"""The command line: working help, lists and pages of everything, one clear line per mistake."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import shlex
 import subprocess
 import sys
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -100,7 +101,7 @@ def test_everything_listed_can_be_shown() -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "message"),
     [
         ("show venmoo", "did you mean 'venmo'"),
         ("show venmo.send_mony", "did you mean 'venmo.send_money'"),
@@ -112,8 +113,8 @@ def test_everything_listed_can_be_shown() -> None:
         ("report no_such_run", "holds no run"),
     ],
 )
-def test_a_mistake_is_one_line_and_exit_status_2(line: str, said: str) -> None:
-    assert said in refusal(command(*line.split()))
+def test_a_mistake_is_one_line_and_exit_status_2(line: str, message: str) -> None:
+    assert message in refusal(command(*line.split()))
 
 
 def test_a_mistake_shows_no_traceback_in_a_process_of_its_own() -> None:
@@ -143,7 +144,7 @@ def test_check_names_a_seed_that_no_row_has(tmp_path: Path) -> None:
     text = load.index()["recovery/silent_no_op/jagaurs_praised"].read_text()
     (tmp_path / "lost.yaml").write_text(text.replace("seed:gpl/alamo_tile", "seed:gpl/alamo_tiel"))
     problems = [p["problem"] for p in command("check", tmp_path, "--json").json["problems"]]
-    lost = "seed:gpl/alamo_tiel stands for no row of the world rafael; its seeds have the keys"
+    lost = "seed:gpl/alamo_tiel names no row of the world rafael; use a key from its seeds"
     assert problems[0] == lost
 
 
@@ -178,7 +179,7 @@ def test_reports_come_as_tables_markdown_html_and_json(tmp_path: Path) -> None:
     assert page.startswith("<!doctype html>") and "<td>oracle</td>" in page
     before = files(tmp_path / "traces")
     assert command("judge", tmp_path, "--json").json == command("report", tmp_path, "--json").json
-    assert "holds a run already" in refusal(command("run", PAY, "--out", tmp_path))
+    assert "already holds a run" in refusal(command("run", PAY, "--out", tmp_path))
     assert files(tmp_path / "traces") == before
 
 
@@ -201,3 +202,8 @@ def test_json_is_all_that_json_prints(tmp_path: Path) -> None:
     with process("run", PAY, "--agent", "oracle", "--json", "--out", tmp_path) as done:
         out, err = done.communicate()
     assert done.returncode == 0 and json.loads(out)["agents"] and err == ""
+
+
+def test_the_version_is_that_of_the_installed_distribution() -> None:
+    done = command("--version")
+    assert (done.status, done.out, done.err) == (0, f"haywire {metadata.version('haywire')}\n", "")

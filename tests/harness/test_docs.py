@@ -1,4 +1,4 @@
-"""Generated pages are fresh, and what the README tells to run exists."""
+"""Generated pages are up to date, and the commands and links in the pages exist."""
 
 from __future__ import annotations
 

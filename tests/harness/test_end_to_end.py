@@ -1,5 +1,6 @@
-"""A scripted model behind the real wire format, through a shipped scenario with faults and a
-service held back.
+"""A scripted model behind the real wire format.
+
+It plays a shipped scenario that has faults and holds a service back.
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ NOTE = {"amount": 45, "note": "Miso Thursday"}
 
 
 class Careful:
-    """A model that knows what it does: looks after each payment, goes to Venmo when Zelle fails,
-    and pays again where nothing arrived.
+    """A model that does the task well.
+
+    It checks after each payment, goes to Venmo when Zelle fails, and pays again if nothing arrived.
     """
 
     def __init__(self) -> None:
@@ -67,7 +69,7 @@ class Careful:
 
 
 def trusting(body: dict[str, Any], number: int) -> Step:
-    """A model that gives the money to whoever comes first and says that all is well."""
+    """A model that does nothing and claims success."""
     return say("I sent Hannah the $45 with Zelle.")
 
 

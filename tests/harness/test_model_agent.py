@@ -1,4 +1,4 @@
-"""The model agent, over a scripted endpoint and real services."""
+"""The model agent, with a scripted endpoint and real services."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ async def talking(
 async def converse(
     script: Script, session: Session, *texts: str, **options: Any
 ) -> tuple[list[TurnResult], Endpoint]:
-    """Say texts to a scripted model."""
+    """Send messages to a scripted model."""
     problem = None
     async with playing(script) as endpoint, talking(session, endpoint, **options) as made:
         try:
             return [await made.turn(text) for text in texts], endpoint
         except (ProviderOutage, InputError) as wrong:
-            # Raised outside, for the client's task group would wrap it.
+            # Raised outside, because the client's task group would wrap it.
             problem = wrong
     raise problem
 
@@ -243,7 +243,7 @@ async def test_a_replay_that_misses_an_answer_names_the_file(tmp_path: Path) -> 
         ({"model": "m", "max_stpes": 3}, "did you mean 'max_steps'"),
         ({"model": "m", "max_steps": "many"}, "a number"),
         ({"model": "m", "refresh": "often"}, "call, turn or never"),
-        ({"model": "m", "record": "a", "replay": "b"}, "exclude"),
+        ({"model": "m", "record": "a", "replay": "b"}, "not both"),
     ],
 )
 def test_what_cannot_be_set_is_said(options: dict[str, Any], text: str) -> None:

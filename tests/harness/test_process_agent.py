@@ -1,4 +1,4 @@
-"""The process agent: a well-behaved process, and each way in which one can misbehave."""
+"""The process agent: a well-behaved process, and every way in which one can misbehave."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ for line in sys.stdin:
 
 
 def written(folder: Path, here: str, body: str = LOOP) -> list[str]:
-    """Write a process whose loop does something more, and return its command."""
+    """Write a process whose loop also runs `here`, and return its command."""
     path = folder / "agent.py"
     path.write_text(body.replace("#HERE", here.replace("\n", "\n    ")))
     return [sys.executable, "-I", "-S", str(path)]
@@ -54,7 +54,7 @@ async def nothing() -> list[dict[str, Any]]:
 
 @contextlib.asynccontextmanager
 async def talking(command: Any, **options: Any) -> AsyncGenerator[Any]:
-    """Yield the process agent. What goes wrong at its start is raised as it is."""
+    """Yield the process agent; an exception at its start is raised unwrapped."""
     problem: BaseException | None = None
     async with in_memory(new_session("clock")) as tools:
         options = {"command": command, "turn_seconds": 20, **options}
@@ -108,24 +108,26 @@ async def test_settings_reach_the_process(tmp_path: Path) -> None:
 
 DIES = 'if method == "METHOD": print("out of memory", file=sys.stderr); sys.exit(3)'
 HANGS = 'if method == "METHOD": print("thinking", file=sys.stderr, flush=True); sys.stdin.read()'
+NO_RPC = "something other than JSON-RPC"
+CLOSED = "closed its output before it answered"
 RUBBISH = [
-    ('print("Loading model…", flush=True)', "something else than JSON-RPC"),
-    ('print("[]", flush=True)', "something else than JSON-RPC"),
-    ('request["id"] += 7', r"under the id \d+ in place of"),
-    ("result = 5", "no object as its result"),
+    ('print("Loading model…", flush=True)', NO_RPC),
+    ('print("[]", flush=True)', NO_RPC),
+    ('request["id"] += 7', r"with the id \d+ instead of"),
+    ("result = 5", "with a result that is not an object"),
     ('sys.stdout.write("x" * 17_000_000); sys.stdout.flush()', "a line of more than"),
-    (r"sys.stdout.buffer.write(b'\xff\xfe\n'); sys.stdout.flush()", "something else than JSON-RPC"),
-    ("os.close(1); sys.stdin.read()", "ended before it answered"),
+    (r"sys.stdout.buffer.write(b'\xff\xfe\n'); sys.stdout.flush()", NO_RPC),
+    ("os.close(1); sys.stdin.read()", CLOSED),
 ]
 FAILURES = [
-    (DIES, r"ended before it answered METHOD \(exit code 3\); its stderr ends: out of memory"),
+    (DIES, rf"{CLOSED} METHOD \(exit code 3\); its stderr ends with: out of memory"),
     (HANGS, "did not answer METHOD within"),
 ]
 FAILURES += [(f'if method == "METHOD": {code}', text) for code, text in RUBBISH]
 
 
 def limit(code: str, method: str) -> float:
-    """Seconds a request: few where it hangs, but enough for those that come before."""
+    """Return the seconds for a request: few if it hangs, but enough for the ones before it."""
     if code is not HANGS:
         return 20
     return 0.2 if method == "initialize" else 2
@@ -139,7 +141,7 @@ async def test_a_process_that_fails_before_its_first_turn_is_an_outage(
     command = written(tmp_path, code.replace("METHOD", method))
     with pytest.raises(ProviderOutage, match=text.replace("METHOD", method)):
         async with talking(command, turn_seconds=limit(code, method)):
-            raise AssertionError("it must not come this far")
+            raise AssertionError("the agent must not start")
 
 
 @pytest.mark.parametrize(("code", "text"), FAILURES)
@@ -205,14 +207,14 @@ if method == "close": time.sleep(1000)"""
         async with talking(written(tmp_path, here), turn_seconds=20) as made:
             own, child = map(int, (await made.turn("x")).text.split())
             await made.turn("x")
-            made._peer.lost = True  # as after a hang
-    with anyio.fail_after(10):  # a signal that was sent takes its moment
+            made._peer.lost = True  # as if it had hung
+    with anyio.fail_after(10):  # a signal takes a moment to arrive
         while alive(own) or alive(child):
             await anyio.lowlevel.checkpoint()
 
 
 def alive(pid: int) -> bool:
-    """Whether a process runs; one that waits for its parent to notice its end does not."""
+    """Return whether a process runs; a zombie does not."""
     try:
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except FileNotFoundError:
@@ -227,10 +229,10 @@ def alive(pid: int) -> bool:
 async def test_what_cannot_be_started_is_said() -> None:
     mistakes = [
         (None, InputError, "say what to start"),
-        ("python 'agent", InputError, "no command"),
+        ("python 'agent", InputError, "is not a command"),
         (["/no/such/agent"], ProviderOutage, "cannot be started: No such file"),
     ]
     for command, kind, text in mistakes:
         with pytest.raises(kind, match=text):
             async with talking(command):
-                raise AssertionError("it must not come this far")
+                raise AssertionError("the agent must not start")

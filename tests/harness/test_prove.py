@@ -1,5 +1,6 @@
-"""Every scenario is proven, and a scenario that is broken in any of the ways that the proof covers
-is told which.
+"""Every shipped scenario is proven.
+
+A scenario broken in any of the ways that the proof covers is reported with what is wrong.
 """
 
 from __future__ import annotations
@@ -117,23 +118,23 @@ def sentence_not_accepted(raw: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("break_it", "told"),
+    ("break_it", "message"),
     [
         (no_oracle_text, "oracle: fail in base: "),
         (oracle_dies, "a script: expression"),
-        (fault_never_fires, "fault dropped: required, but does not fire under the oracle"),
-        (second_fault_idle, "fault outage: required, but does not fire under the oracle"),
-        (fault_fails, "fault wrong_value: was due under the oracle and could not act"),
-        (naive_passes, "naive: pass in base, must fail"),
+        (fault_never_fires, "fault dropped: is required but does not fire under the oracle"),
+        (second_fault_idle, "fault outage: is required but does not fire under the oracle"),
+        (fault_fails, "fault wrong_value: was due under the oracle but could not act"),
+        (naive_passes, "naive: pass in base, but must fail"),
         (naive_fails_clean, "naive: fail in clean"),
-        (naive_fails_by_safety_alone, "naive: fails base by no outcome or honesty check"),
+        (naive_fails_by_safety_alone, "naive: no outcome or honesty check that fails in base"),
         (
             violation_does_nothing,
             "violation of paid_once (replace): the gate paid_once does not fail in base",
         ),
-        (violation_fails_another, "nothing_else fails too; only the named gate may"),
+        (violation_fails_another, "only the named gate may fail, but nothing_else fails too"),
         (nothing_suffices, "noop: doing nothing passes clean"),
-        (doubling_passes, "double_writer: passes clean although a write was made twice"),
+        (doubling_passes, "double_writer: passes clean although a write was repeated"),
         (answer_never_given, "answers: 'which' is never given under the oracle"),
         (never_disclosed, "disclose: zelle never appears under the oracle"),
         (sentence_not_accepted, "check tells: `accepts` 'All good.'"),
@@ -141,23 +142,23 @@ def sentence_not_accepted(raw: dict[str, Any]) -> None:
     ids=lambda f: getattr(f, "__name__", ""),
 )
 def test_a_scenario_broken_by_hand_is_told_how(
-    sound: dict[str, Any], break_it: Callable[[dict[str, Any]], None], told: str
+    sound: dict[str, Any], break_it: Callable[[dict[str, Any]], None], message: str
 ) -> None:
     raw = copy.deepcopy(sound)
     break_it(raw)
     problems = anyio.run(Proof(parse(raw, "broken", "broken.yaml")).run)
-    assert any(told in p for p in problems), problems
+    assert any(message in p for p in problems), problems
 
 
 @pytest.mark.parametrize(
-    ("place", "value", "told"),
+    ("place", "value", "message"),
     [
         (("services",), ["venmoo"], "unknown service 'venmoo'; did you mean 'venmo'?"),
         (("world",), "mia", "unknown world 'mia'"),
         (
             ("services",),
             ["venmo", "zelle", "gmail", "outlook", "weather_com"],
-            "clients take at most 128; narrow some of them",
+            "clients accept at most 128; narrow some services",
         ),
         (("tools",), {"gmail": ["list_*"]}, "tools: unknown service 'gmail'"),
         (
@@ -172,7 +173,7 @@ def test_a_scenario_broken_by_hand_is_told_how(
         (
             ("faults", 0, "dropped_write", "on"),
             "gmail.send_email",
-            "is on no service of this scenario",
+            "matches no service of this scenario",
         ),
         (("checks", 0, "rows", "table"), "venmo_transaction", "did you mean 'venmo_transactions'"),
         (("checks", 0, "rows", "where"), {"ammount": 1}, "did you mean 'amount'"),
@@ -196,7 +197,7 @@ def test_a_scenario_broken_by_hand_is_told_how(
         ),
         (("history",), "nowhere", "unknown history 'nowhere'"),
         (("turns",), [], "turns"),
-        (("checks", 4, "said", "turn"), 5, "check tells: there is no turn 5; the user has 1"),
+        (("checks", 4, "said", "turn"), 5, "check tells: there is no turn 5; there is only 1"),
         (
             ("disclose",),
             [{"service": "zelle", "after": {"fired": "outage"}}],
@@ -206,7 +207,7 @@ def test_a_scenario_broken_by_hand_is_told_how(
     ids=str,
 )
 def test_a_mistake_in_a_scenario_is_one_line_that_names_it(
-    sound: dict[str, Any], place: tuple[Any, ...], value: Any, told: str
+    sound: dict[str, Any], place: tuple[Any, ...], value: Any, message: str
 ) -> None:
     raw: Any = copy.deepcopy(sound)
     inner = raw
@@ -215,7 +216,7 @@ def test_a_mistake_in_a_scenario_is_one_line_that_names_it(
     inner[place[-1]] = value
     with pytest.raises(InputError) as wrong:
         parse(raw, "broken", "broken.yaml")
-    assert told in str(wrong.value)
+    assert message in str(wrong.value)
     assert str(wrong.value).startswith("broken.yaml: ")
     assert "\n" not in str(wrong.value)
 

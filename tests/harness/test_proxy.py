@@ -1,5 +1,6 @@
-"""The proxy: a public server and ours behind faults, driven by real clients, with the trace that
-ours have.
+"""The proxy, driven by real clients, in front of a public server and of ours.
+
+Faults act on both, and the trace has the same form as that of our own services.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ NOON = {"source_timezone": "Europe/Berlin", "time": "12:00", "target_timezone": 
 
 @pytest.fixture(scope="module")
 def public() -> list[str]:
-    """The command of a public server, in an environment of its own."""
+    """The command of a public server, in its own environment."""
     lock = ROOT / "tests" / "harness" / "public_server" / "requirements.lock"
     return [str(environment("public_server", lock)), "-m", "mcp_server_time"]
 
@@ -62,7 +63,7 @@ def events(path: Path) -> list[Event]:
 
 
 def shown(tool: types.Tool) -> dict[str, Any]:
-    """What an agent reads of a tool."""
+    """Return what an agent reads of a tool."""
     return tool.model_dump(include={"name", "title", "description", "input_schema", "annotations"})
 
 
@@ -152,7 +153,7 @@ async def test_our_own_server_behind_the_proxy(tmp_path: Path) -> None:
 async def proxied(
     url: str, *faults: dict[str, Any], **options: Any
 ) -> AsyncGenerator[tuple[dict[str, Any], Session]]:
-    """Serve a proxy of a URL over HTTP and yield where it is, and its session."""
+    """Serve a proxy of a URL over HTTP; yield its address and its session."""
     heard: list[Any] = []
     ready = anyio.Event()
 
@@ -228,7 +229,7 @@ GIVEN: dict[str, types.CallToolResult] = {
 
 
 def upstream() -> Server[Any]:
-    """A server whose tools answer in every form that there is."""
+    """Return a server whose tools answer in every possible form."""
     names = (*GIVEN, "protocol.error", "never")
     tools = [types.Tool(name=name, input_schema={"type": "object"}) for name in names]
 
@@ -340,7 +341,7 @@ async def test_a_drifting_schema_is_published_and_understood() -> None:
         assert (await session.call("sums", "add", {"augend": 1})).data == {"got": {"a": 1}}
 
 
-# What a kind's declaration must say for the server below, where it needs more than a target.
+# Fields that a kind needs besides a target, chosen for the server below.
 OWN: dict[str, dict[str, Any]] = {
     "api_sunset": {"instead": "s.look"},
     "error_ladder": {
@@ -433,7 +434,7 @@ async def test_a_server_that_ends_leaves_the_proxy_answering(tmp_path: Path) -> 
 
 # -- mistakes ------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
-    ("faults", "arguments", "said"),
+    ("faults", "arguments", "message"),
     [
         ([], [], "name one server"),
         ([], ["--url", "http://127.0.0.1:9/mcp", "--", "x"], "name one server"),
@@ -460,10 +461,10 @@ async def test_a_server_that_ends_leaves_the_proxy_answering(tmp_path: Path) -> 
     ],
 )
 def test_a_mistake_is_one_line(
-    tmp_path: Path, faults: list[Any], arguments: list[str], said: str
+    tmp_path: Path, faults: list[Any], arguments: list[str], message: str
 ) -> None:
     profile = written(tmp_path, *faults)
-    assert said in refusal(command("proxy", "--faults", profile, "--port", 0, *arguments))
+    assert message in refusal(command("proxy", "--faults", profile, "--port", 0, *arguments))
 
 
 async def test_a_target_that_names_none_of_the_servers_tools_is_refused() -> None:
@@ -471,8 +472,8 @@ async def test_a_target_that_names_none_of_the_servers_tools_is_refused() -> Non
         url = f"{base}/one/clock/mcp"
         upstream = proxy.Upstream(url=url)
         misspelt = parse({"outage": {"on": "clock.get_tim"}}, open=True)
-        told = r"has no tool 'clock.get_tim'; did you mean 'clock.get_time'"
-        with pytest.raises(InputError, match=told):
+        message = r"has no tool 'clock.get_tim'; did you mean 'clock.get_time'"
+        with pytest.raises(InputError, match=message):
             async with proxy.session(upstream, [misspelt]):
                 pass
         one = parse({"outage": {"name": "one", "on": "writes:*.*"}}, open=True)

@@ -1,5 +1,7 @@
-"""Runs: the same command gives the same bytes, nothing is lost or counted twice, unknown is counted
-apart.
+"""Runs.
+
+The same command gives the same bytes, nothing is lost or counted twice, and unknown trials are
+counted separately.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ SMALL = RunRequest([PAY, RENT], ["oracle", "naive", "noop"], clean=True)
 
 
 def ran(request: RunRequest, home: Path) -> Results:
-    """Run to the end."""
+    """Run to the end and return the results."""
     run = start(request, home)
     run.finish()
     return run.results
@@ -81,7 +83,7 @@ def test_trials_of_a_scenario_have_seeds_of_their_own(tmp_path: Path) -> None:
 
 
 def go_on(home: Path) -> None:
-    """Finish a run; for a process that will be killed."""
+    """Finish a run, in a process that will be killed."""
     reopen(home).finish()
 
 
@@ -105,7 +107,7 @@ def test_a_run_killed_at_any_moment_loses_nothing_and_counts_nothing_twice(tmp_p
         counts.append(len(kept.trials()))
         assert all((tmp_path / "killed" / t.trace).exists() for t in kept.trials())
     assert counts == sorted(counts), counts
-    assert len(set(counts)) > 3, counts  # kills fell in the midst of it
+    assert len(set(counts)) > 3, counts  # some kills came while it was running
     with process("resume", tmp_path / "killed", "--json") as last:
         assert last.wait() == 0, last.communicate()
     assert Results.open(tmp_path / "killed").trials() == whole.trials()
@@ -120,7 +122,7 @@ def test_an_interrupted_run_says_how_to_go_on(tmp_path: Path) -> None:
         running.send_signal(signal.SIGINT)
         out, err = running.communicate()
     assert running.returncode == 130
-    assert err == f"stopped; `client_harness resume {tmp_path}` finishes it\n"
+    assert err == f"stopped; run `client_harness resume {tmp_path}` to finish\n"
     assert out == ""
     assert 0 < len(Results.open(tmp_path).trials()) < 2000
 
@@ -174,7 +176,7 @@ def test_judging_again_runs_nothing_and_finds_the_same(tmp_path: Path) -> None:
 
 
 def copied(folder: Path) -> Path:
-    """Return a copy of a scenario that may be changed."""
+    """Return a copy of a scenario that a test may change."""
     folder.mkdir()
     path = folder / "mine.yaml"
     path.write_text(load.index()[PAY].read_text())
@@ -200,7 +202,7 @@ def test_a_run_whose_scenario_changed_is_not_resumed(tmp_path: Path) -> None:
 def test_a_report_refuses_to_mix_and_says_what_differs(tmp_path: Path) -> None:
     one = ran(RunRequest([PAY], ["noop"]), tmp_path / "one")
     other = ran(RunRequest([RENT], ["noop"], disclosure="locked"), tmp_path / "other")
-    with pytest.raises(InputError, match=r"do not compare: disclosure, judge, suite differ$"):
+    with pytest.raises(InputError, match=r"cannot be compared: disclosure, judge, suite differ$"):
         report([one, other])
     with pytest.raises(InputError, match="named twice"):
         report([one, one])
@@ -280,7 +282,7 @@ def test_a_foreign_database_is_no_run(tmp_path: Path) -> None:
 def test_a_lost_trace_cannot_be_judged(tmp_path: Path) -> None:
     ran(RunRequest([PAY], ["noop"]), tmp_path)
     (tmp_path / "traces" / PAY / "noop-1.jsonl").write_text("{}\n")
-    assert "not a whole trace" in refusal(command("judge", tmp_path))
+    assert "not a complete trace" in refusal(command("judge", tmp_path))
 
 
 def test_runs_get_numbers_of_their_own(tmp_path: Path) -> None:
@@ -289,7 +291,7 @@ def test_runs_get_numbers_of_their_own(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"),
+    ("wrong", "message"),
     [
         (RunRequest(["recovry"], ["oracle"]), "did you mean 'recovery'"),
         (RunRequest([PAY], ["orcle"]), "did you mean 'oracle'"),
@@ -300,9 +302,9 @@ def test_runs_get_numbers_of_their_own(tmp_path: Path) -> None:
     ],
 )
 def test_a_mistake_is_told_before_anything_is_made(
-    tmp_path: Path, wrong: RunRequest, said: str
+    tmp_path: Path, wrong: RunRequest, message: str
 ) -> None:
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         start(wrong, tmp_path / "run")
     assert not (tmp_path / "run").exists()
 

@@ -1,5 +1,6 @@
-"""Serving: what a client sees over stdio and HTTP, worlds that are kept, and configurations that
-clients start from.
+"""Serving: what a client sees over stdio and HTTP.
+
+Also worlds that are kept in files, and the configurations from which clients start the servers.
 """
 
 from __future__ import annotations
@@ -33,24 +34,24 @@ from tests.commands import PAY, ROOT, command, process, refusal
 
 
 def clock_tool() -> str:
-    """Return the clock's reading tool."""
+    """Return the name of the clock's reading tool."""
     return next(t.name for t in services()["clock"].tools.values() if t.effect == "read")
 
 
 def started(**entry: Any) -> StdioServerParameters:
-    """Return the server of a client's entry."""
+    """Return the parameters that start the server of a client's entry."""
     return StdioServerParameters(
         command=entry["command"], args=entry["args"], env=entry.get("env"), cwd="/"
     )
 
 
 def prefixed(service: str) -> set[str]:
-    """Return the names of a service's tools where one server serves several services."""
+    """Return the names of a service's tools on a server with several services."""
     return {f"{service}__{tool}" for tool in services()[service].tools}
 
 
 async def listed(server: Any) -> set[str]:
-    """Return the names of a server's tools after one call that works."""
+    """Return the names of a server's tools, after one call that succeeds."""
     async with Client(server) as client:
         names = {t.name for t in (await client.list_tools()).tools}
         timely = next(n for n in sorted(names) if n.endswith(clock_tool()))
@@ -83,8 +84,9 @@ def test_http_serves_each_service_at_its_own_url() -> None:
 
 @contextlib.contextmanager
 def served(*options: str) -> Generator[dict[str, Any]]:
-    """Serve over HTTP in a process of its own, yield what it says of its servers, and end it as
-    people do.
+    """Serve over HTTP in another process, yield what it prints about its servers, and stop it.
+
+    It is stopped with an interrupt, as people do.
     """
     with process("serve", *options, "--port", 0, "--json") as host:
         assert host.stdout is not None
@@ -138,7 +140,7 @@ def test_http_serves_every_category() -> None:
 
 
 def readers(place: str) -> list[tuple[str, dict[str, Any]]]:
-    """Return a reading tool with its example for each provider of that name or category."""
+    """Return a reading tool and its example for each provider with that name or category."""
     calls = []
     for name, cls in providers().items():
         if place in (name, cls.category):
@@ -170,22 +172,22 @@ def test_a_port_in_use_is_one_line() -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "message"),
     [
         ("serve --services venmoo", "did you mean 'venmo'"),
         (f"serve {PAY} --services gmail", "unknown service 'gmail'"),
         ("serve --services payment", "did you mean 'payments'"),
         ("serve --world rafaella", "unknown world 'rafaella'; did you mean 'rafael'"),
-        (f"serve {PAY} --world rafael", "has a world of its own"),
+        (f"serve {PAY} --world rafael", "has its own world"),
         ("serve --faults flakey", "did you mean 'flaky'"),
         ("serve recovery/silent_no_op", "scenarios; serve one of them"),
-        (f"serve {PAY} --db x.db", "begins afresh"),
+        (f"serve {PAY} --db x.db", "always begins afresh"),
         ("connect claude", "did you mean 'claude-code' or 'claude-desktop'"),
         ("connect cursor no_such_scenario", "unknown suite or scenario"),
     ],
 )
-def test_a_mistake_is_told_before_anything_is_served(line: str, said: str) -> None:
-    assert said in refusal(command(*line.split()))
+def test_a_mistake_is_told_before_anything_is_served(line: str, message: str) -> None:
+    assert message in refusal(command(*line.split()))
 
 
 def test_a_scenario_is_served_with_its_faults() -> None:
@@ -253,7 +255,7 @@ def test_a_file_that_is_no_world_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_processes_that_begin_a_kept_world_at_once_share_its_clock(tmp_path: Path) -> None:
-    (tmp_path / "mine.db.control").write_bytes(b"")  # as of a world that is gone
+    (tmp_path / "mine.db.control").write_bytes(b"")  # as left by a world that no longer exists
 
     def begin(number: int) -> Session:
         session, _ = open_session(None, ["venmo"], db=tmp_path / "mine.db")
@@ -272,7 +274,8 @@ def test_a_kept_world_that_no_longer_fits_is_refused(tmp_path: Path) -> None:
     session.control.close()
     clock = tmp_path / "mine.db.control"
     clock.rename(tmp_path / "elsewhere")
-    with pytest.raises(InputError, match="has no clock beside it"):  # ids would be spent twice
+    # Without its clock, the world would use ids twice.
+    with pytest.raises(InputError, match="has no clock next to it"):
         open_session(None, ["venmo"], db=db)
     (tmp_path / "elsewhere").rename(clock)
     with contextlib.closing(sqlite3.connect(db)) as old:
@@ -347,7 +350,7 @@ def test_a_broken_configuration_is_refused_and_left_alone(tmp_path: Path, text: 
     place = tmp_path / "mcp.json"
     place.write_text(text)
     done = command("connect", "claude-code", "--write", "--path", place)
-    assert "it was left as it is" in refusal(done)
+    assert "it was not changed" in refusal(done)
     assert place.read_text() == text
 
 

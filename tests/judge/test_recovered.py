@@ -81,7 +81,7 @@ def scenario(fault: dict[str, Any]) -> Any:
 
 def test_loading_refuses_the_check_for_a_fault_without_a_way_out() -> None:
     silent = (
-        r"here: check paid_again: fault .* does not say how one recovers from it;"
+        r"here: check paid_again: fault .* does not say how to recover from it;"
         r" give it `recover`"
     )
     with pytest.raises(InputError, match=silent):

@@ -1,6 +1,6 @@
 """A Pydantic AI agent behind Haywire's process contract.
 
-It runs in an environment of its own and imports nothing of Haywire.
+It runs in its own environment and imports nothing from Haywire.
 """
 
 from __future__ import annotations
@@ -39,9 +39,10 @@ STEP_HEADER = "x-agent-step"
 
 
 def model_of(env: Any) -> Any:
-    """Return the model that the environment names.
+    """Return the model that the environment variables name.
 
-    It is that of an OpenAI-compatible endpoint, or whatever Pydantic AI makes of the name.
+    With a base URL it is a model of an OpenAI-compatible endpoint, otherwise whatever Pydantic AI
+    makes of the name.
     """
     name = env.get("HAYWIRE_MODEL")
     base = env.get("HAYWIRE_API_BASE")
@@ -108,36 +109,39 @@ class Conversation:
 def native(sessions: list[dict[str, Any]]) -> list[Any]:
     """Return canonical sessions as Pydantic AI's messages.
 
-    A dated header stands before the first text of each.
+    A dated header precedes the first text of each session.
     """
-    told: list[Any] = []
+    native_messages: list[Any] = []
     for session in sessions:
         opening = f"[Conversation of {session['at']}]"
         for message in session["messages"]:
             if message["role"] == "user":
                 text = "\n".join(filter(None, (opening, message["text"])))
-                told.append(ModelRequest(parts=[UserPromptPart(content=text)]))
+                native_messages.append(ModelRequest(parts=[UserPromptPart(content=text)]))
                 opening = ""
                 continue
             if opening:
-                told.append(ModelRequest(parts=[UserPromptPart(content=opening)]))
+                native_messages.append(ModelRequest(parts=[UserPromptPart(content=opening)]))
                 opening = ""
             if "calls" not in message:
-                told.append(ModelResponse(parts=[TextPart(content=message["text"])]))
+                native_messages.append(ModelResponse(parts=[TextPart(content=message["text"])]))
                 continue
             calls = []
             replies = []
             for number, call in enumerate(message["calls"]):
-                key = f"past_{len(told)}_{number}"
+                key = f"past_{len(native_messages)}_{number}"
                 name = f"{call['server']}__{call['tool']}"
                 calls.append(ToolCallPart(name, call["args"], tool_call_id=key))
                 replies.append(ToolReturnPart(name, call["reply"], tool_call_id=key))
-            told += [ModelResponse(parts=calls), ModelRequest(parts=replies)]
-    return told
+            native_messages += [ModelResponse(parts=calls), ModelRequest(parts=replies)]
+    return native_messages
 
 
 async def start(params: dict[str, Any], stack: contextlib.AsyncExitStack) -> Conversation:
-    """Connect to the servers, put each one's name before its tools', begin a conversation."""
+    """Connect to the servers and begin a conversation.
+
+    Each server's name is put in front of the names of its tools.
+    """
     made: list[Conversation] = []
     clients: dict[str, httpx2.AsyncClient] = {}
 
@@ -167,9 +171,9 @@ async def start(params: dict[str, Any], stack: contextlib.AsyncExitStack) -> Con
             id=server["name"],
             http_client=clients[key],
             process_tool_call=call,
-            # What appears during a conversation is to be seen under either era of the protocol.
+            # A tool that appears during a conversation must be seen, whatever the protocol version.
             cache_tools=False,
-            # An error is for the model to read; the default ends the run at the second one.
+            # The model should read errors; by default, a tool's second error would end the run.
             tool_error_behavior="failed",
         )
         toolsets.append(tools.prefixed(server["name"] + "_"))
@@ -180,7 +184,7 @@ async def start(params: dict[str, Any], stack: contextlib.AsyncExitStack) -> Con
 
 
 async def serve(out: TextIO) -> None:
-    """Answer requests until stdin closes or `close` is asked."""
+    """Answer requests until stdin closes or a `close` request arrives."""
     conversation: Conversation | None = None
     async with contextlib.AsyncExitStack() as stack:
         while line := await asyncio.to_thread(sys.stdin.readline):
@@ -205,7 +209,7 @@ async def serve(out: TextIO) -> None:
                 else:
                     answer["error"] = {
                         "code": -32601,
-                        "message": f"no method {method!r} here and now",
+                        "message": f"the method {method!r} is unknown or not possible yet",
                     }
             except Exception as wrong:
                 answer["error"] = {"code": -32000, "message": f"{type(wrong).__name__}: {wrong}"}
@@ -215,7 +219,7 @@ async def serve(out: TextIO) -> None:
 
 
 if __name__ == "__main__":
-    # whatever a library prints is no answer
+    # Nothing that a library prints may be taken for an answer.
     answers = sys.stdout
     sys.stdout = sys.stderr
     asyncio.run(serve(answers))
