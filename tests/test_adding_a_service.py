@@ -67,6 +67,11 @@ def test_the_contracts_hold_for_the_service_of_the_page(copy: Path) -> None:
     assert sum(map(int, re.findall(r"(\d+) passed", printed))) > 20
 
 
+def test_the_tests_of_the_whole_project_hold_with_the_service_of_the_page(copy: Path) -> None:
+    general = ("services/test_counterparts.py", "test_layering.py", "test_style.py")
+    run(copy, "-m", "pytest", "-q", "-p", "no:cacheprovider", *(f"tests/{t}" for t in general))
+
+
 def test_the_command_line_knows_the_service_of_the_page(copy: Path) -> None:
     printed = run(copy, "-m", "client_harness", "list", "services", "--json")
     listed = {service["name"]: service for service in json.loads(printed)}

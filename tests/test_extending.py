@@ -1,4 +1,4 @@
-"""The page on extending Haywire is followed to the letter."""
+"""The pages on extending Haywire are followed to the letter, and every general test still holds."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from tests.commands import ROOT
 
 PAGE = (ROOT / "docs" / "extending.md").read_text()
 FILES = dict(re.findall(r"^```\w+ title=(\S+)\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE))
-PACKAGES = ("servers", "fault_profiles", "judge", "scenarios", "client_harness")
+FAULTS = (ROOT / "docs" / "writing-faults.md").read_text()
+(KIND,) = re.findall(r"^```python\n(.*?)^```$", FAULTS, re.DOTALL | re.MULTILINE)
+PACKAGES = ("servers", "fault_profiles", "judge", "scenarios", "client_harness", "tests", "docs")
 PAY = "recovery/silent_no_op/venmo_pay_dropped"
 FRIENDS = "  friends: [ana_reyes, ana_ruiz, tom_lindqvist,"
 
@@ -26,8 +28,11 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the project with what the page adds."""
     home = tmp_path_factory.mktemp("project")
     for name in PACKAGES:
-        shutil.copytree(ROOT / name, home / name, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(ROOT / "pyproject.toml", home)
+        unneeded = shutil.ignore_patterns("__pycache__", "node_modules")
+        shutil.copytree(ROOT / name, home / name, ignore=unneeded)
+    for name in ("pyproject.toml", "README.md"):
+        shutil.copy(ROOT / name, home)
+    (home / "fault_profiles/kinds/cut_texts.py").write_text(KIND)
     for name, text in FILES.items():
         assert not (home / name).exists(), f"the page changes {name}"
         (home / name).write_text(text)
@@ -51,6 +56,18 @@ def run(home: Path, *arguments: str) -> str:
 
 def test_the_page_adds_a_check_kind_and_an_agent() -> None:
     assert set(FILES) == {"judge/checks/brief.py", "client_harness/agents/counter.py"}
+
+
+def test_the_general_tests_hold_for_what_the_pages_add(copy: Path) -> None:
+    general = ("judge/test_check_kinds.py", "test_layering.py", "test_style.py")
+    pytest_run(copy, *(f"tests/{name}" for name in general))
+    acting = "test_every_kind_that_needs_no_state_acts_on_a_foreign_server"
+    told = pytest_run(copy, f"tests/harness/test_proxy.py::{acting}[cut_texts]")
+    assert "1 passed" in told
+
+
+def pytest_run(home: Path, *tests: str) -> str:
+    return run(home, "-m", "pytest", "-v", "-p", "no:cacheprovider", *tests)
 
 
 def test_a_scenario_can_ask_for_the_new_check(copy: Path) -> None:

@@ -100,7 +100,7 @@ def test_a_kind_declares_known_promises_that_do_not_contradict_each_other(kind: 
 
 def test_matrix_and_on_are_refused_where_they_make_no_sense() -> None:
     assert "--matrix works with `list faults`" in refusal(command("list", "checks", "--matrix"))
-    assert "--on goes with --matrix" in refusal(command("list", "faults", "--on", "venmo.*"))
+    assert "--on only works with --matrix" in refusal(command("list", "faults", "--on", "venmo.*"))
 
 
 # -- the matrix itself finds what is wrong -------------------------------------------------------

@@ -10,7 +10,7 @@ import json
 import sys
 from collections.abc import AsyncGenerator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import anyio
 import mcp_types as types
@@ -22,10 +22,12 @@ from mcp.server import Server
 from client_harness import proxy
 from client_harness.adapters.install import environment
 from fault_profiles.model import Fault, kinds, parse
+from fault_profiles.sample import Example
 from servers.kit.errors import InputError
 from servers.kit.events import Attempt, Event, end_of, from_json
 from servers.kit.mcp import reply_of, session_server
 from servers.kit.session import Session
+from servers.kit.store import World
 from tests.commands import ROOT, command, refusal
 from tests.faults.test_wire import KINDS, assert_came, line
 from tests.kit.test_http import ERAS, ask, attempts, connected, serving
@@ -341,21 +343,6 @@ async def test_a_drifting_schema_is_published_and_understood() -> None:
         assert (await session.call("sums", "add", {"augend": 1})).data == {"got": {"a": 1}}
 
 
-# Fields that a kind needs besides a target, chosen for the server below.
-OWN: dict[str, dict[str, Any]] = {
-    "api_sunset": {"instead": "s.look"},
-    "error_ladder": {
-        "steps": [{"error": {"code": "NOTE_TOO_SHORT"}, "met": {"note": {"matches": ".{8,}"}}}]
-    },
-    "fabricated_reply": {"reply": {"id": {"new_id": "pay"}}},
-    "maintenance_window": {"from": "16:00", "to": "16:20"},
-    "quota": {"allow": 1, "period": "hour"},
-    "rewritten_arguments": {"edit": [{"scale": {"amount": 10}}]},
-    "schema_drift": {"rename": {"note": "memo"}},
-    "wrong_value": {"reply": [{"scale": {"args.amount": 10}}]},
-}
-
-
 @pytest.mark.parametrize("kind", [k for k, cls in kinds().items() if not cls.needs_world])
 async def test_every_kind_that_needs_no_state_acts_on_a_foreign_server(kind: str) -> None:
     asked: list[dict[str, Any]] = []
@@ -371,11 +358,17 @@ async def test_every_kind_that_needs_no_state_acts_on_a_foreign_server(kind: str
         text = json.dumps({"args": params.arguments})
         return types.CallToolResult(content=[types.TextContent(type="text", text=text)])
 
-    fault = parse({kind: {"on": "s.pay", **OWN.get(kind, {})}}, open=True)
+    args = {"amount": 3, "note": "hi"}
     async with Client(Server("s", on_list_tools=listing, on_call_tool=call), cache=None) as behind:
-        session = proxy.Proxied(await proxy.service_of(behind), behind, [fault])
+        service = await proxy.service_of(behind)
+        # What a kind needs besides a target, it chooses for the call itself; it has no world.
+        example = Example(service, service.tools["pay"], args, {"args": args}, cast(World, None))
+        fields = kinds()[kind].sample(example)
+        assert isinstance(fields, dict), fields
+        fault = parse({kind: {"on": "s.pay", **fields}}, open=True)
+        session = proxy.Proxied(service, behind, [fault])
         for _ in range(2):
-            await session.call("s", "pay", {"amount": 3, "note": "hi"})
+            await session.call("s", "pay", args)
         await session.call("s", "look", {"amount": 3})
     first, second, other = attempts(session)
     assert first.firings or second.firings
