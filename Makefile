@@ -4,8 +4,9 @@ BIN := .venv/bin
 READY := .venv/.ready
 ADAPTER := .venv/adapters/pydantic_ai/.ready
 CONFORMANCE := .venv/conformance/.ready
+QUICK := tests/test_layering.py tests/test_style.py tests/test_yaml_width.py tests/harness/test_docs.py
 
-.PHONY: run test bench check conformance docs lock clean
+.PHONY: run test bench check format conformance docs lock clean
 
 run: $(READY)
 	$(BIN)/client_harness run
@@ -13,10 +14,18 @@ run: $(READY)
 test: $(READY) $(ADAPTER)
 	$(BIN)/pytest -n 2 --dist worksteal
 
+# Everything that is quick: lint, format, types, layout, style, generated pages. All of it runs before it fails.
 check: $(READY)
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/ty check
+	@failed=0; \
+	$(BIN)/ruff check . || failed=1; \
+	$(BIN)/ruff format --check . || { failed=1; echo "make format mends this"; }; \
+	$(BIN)/ty check || failed=1; \
+	$(BIN)/pytest -q $(QUICK) || failed=1; \
+	exit $$failed
+
+format: $(READY)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks

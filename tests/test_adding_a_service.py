@@ -36,7 +36,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, text in FILES.items():
         place = home / name
         assert not place.exists(), f"the page changes an existing file: {name}"
-        place.parent.mkdir(exist_ok=True)
+        place.parent.mkdir(exist_ok=True, parents=True)
         place.write_text(text)
     return home
 
@@ -69,6 +69,7 @@ def test_the_contracts_hold_for_the_service_of_the_page(copy: Path) -> None:
 
 def test_the_tests_of_the_whole_project_hold_with_the_service_of_the_page(copy: Path) -> None:
     general = ("services/test_counterparts.py", "test_layering.py", "test_style.py")
+    general += ("services/books/test_lending.py",)
     run(copy, "-m", "pytest", "-q", "-p", "no:cacheprovider", *(f"tests/{t}" for t in general))
 
 

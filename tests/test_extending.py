@@ -18,6 +18,7 @@ PAGE = (ROOT / "docs" / "extending.md").read_text()
 FILES = dict(re.findall(r"^```\w+ title=(\S+)\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE))
 FAULTS = (ROOT / "docs" / "writing-faults.md").read_text()
 (KIND,) = re.findall(r"^```python\n(.*?)^```$", FAULTS, re.DOTALL | re.MULTILINE)
+(KIND_TEST,) = re.findall(r"^```python title=\S+\n(.*?)^```$", FAULTS, re.DOTALL | re.MULTILINE)
 PACKAGES = ("servers", "fault_profiles", "judge", "scenarios", "client_harness", "tests", "docs")
 PAY = "recovery/silent_no_op/venmo_pay_dropped"
 FRIENDS = "  friends: [ana_reyes, ana_ruiz, tom_lindqvist,"
@@ -33,6 +34,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("pyproject.toml", "README.md"):
         shutil.copy(ROOT / name, home)
     (home / "fault_profiles/kinds/cut_texts.py").write_text(KIND)
+    (home / "tests/faults/test_cut_texts.py").write_text(KIND_TEST)
     for name, text in FILES.items():
         assert not (home / name).exists(), f"the page changes {name}"
         (home / name).write_text(text)
@@ -55,11 +57,16 @@ def run(home: Path, *arguments: str) -> str:
 
 
 def test_the_page_adds_a_check_kind_and_an_agent() -> None:
-    assert set(FILES) == {"judge/checks/brief.py", "client_harness/agents/counter.py"}
+    assert set(FILES) == {
+        "judge/checks/brief.py",
+        "tests/judge/test_brief.py",
+        "client_harness/agents/counter.py",
+    }
 
 
 def test_the_general_tests_hold_for_what_the_pages_add(copy: Path) -> None:
     general = ("judge/test_check_kinds.py", "test_layering.py", "test_style.py")
+    general += ("judge/test_brief.py", "faults/test_cut_texts.py")
     pytest_run(copy, *(f"tests/{name}" for name in general))
     acting = "test_every_kind_that_needs_no_state_acts_on_a_foreign_server"
     told = pytest_run(copy, f"tests/harness/test_proxy.py::{acting}[cut_texts]")
