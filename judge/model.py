@@ -90,7 +90,7 @@ class Trigger(Declared):
 
 
 class Check(Declared):
-    """One check. A kind sets `kind`, `default_settings` and `default_aspect` and judges a record.
+    """What every check has in common; a kind adds its own fields and `judge`.
 
     `in` lists the settings in which the check counts; a `gate` must be true for a pass; `weight` is
     its share of the score; without its trigger `when` the check does not apply.

@@ -31,6 +31,7 @@ from scenarios.haystack import history
 from scenarios.worlds import build
 from servers.kit import counterparts, service
 from servers.kit.control import Control
+from servers.kit.declared import Declared
 from servers.kit.errors import InputError, UnknownName
 from servers.kit.evidence import Watch
 from servers.kit.selector import Selector
@@ -208,11 +209,16 @@ def _client_line(name: str) -> Entry:
 
 
 def _head(path: Path) -> Entry:
-    """Return the first line of a file that is not empty."""
+    """Return what a file says first: its head comment, or its first line that is not empty."""
+    comment = []
     for line in _text(path).splitlines():
-        if line.strip():
-            return {"about": line.lstrip("# ").strip()}
-    return {"about": ""}
+        if not line.startswith("# ") or (comment and path.suffix == ".md"):
+            break
+        comment.append(line.removeprefix("# ").strip())
+    if comment:
+        return {"about": " ".join(comment)}
+    lines = [line.strip() for line in _text(path).splitlines()]
+    return {"about": next((line for line in lines if line), "")}
 
 
 def _text(path: Path) -> str:
@@ -300,7 +306,8 @@ def _fields(model: type[BaseModel]) -> Entry:
     documented = [inspect.cleandoc(model.__doc__)] if model.__doc__ else []
     documented += [f"{c.__name__}: {inspect.cleandoc(c.__doc__ or '')}" for c in inner_models]
     for base in model.__mro__[1:]:
-        if issubclass(base, BaseModel) and base is not BaseModel and base.__doc__:
+        is_ours = issubclass(base, BaseModel) and base not in (BaseModel, Declared)
+        if is_ours and base.__doc__:
             documented.append(inspect.cleandoc(base.__doc__))
     return {
         "about": _line(model.__doc__),
