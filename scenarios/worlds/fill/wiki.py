@@ -10,7 +10,7 @@ from email.utils import parseaddr
 from typing import Any
 
 from scenarios.worlds.build import Builder
-from scenarios.worlds.fill.calendar import held
+from scenarios.worlds.fill.calendar.calendar import held
 from servers.kit.errors import InputError
 from servers.kit.values import iso
 from servers.kit.zones import local, local_moment

@@ -13,6 +13,8 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from scenarios.worlds.build import Builder
+from scenarios.worlds.fill.calendar._own import fill_google, fill_outlook
+from scenarios.worlds.fill.calendar._seeds import HOUR, length_of, rule_of
 from servers.calendar import _edit as edit
 from servers.calendar import _rules as rules
 from servers.calendar._recurrence import starts
@@ -24,7 +26,6 @@ from servers.kit.zones import local, local_moment
 
 PREFIXES = {"google_calendar": ("gcl", "gev"), "outlook_calendar": ("ocl", "oev")}
 WORDS = {"google_calendar": google.WORDS, "outlook_calendar": outlook.WORDS}
-HOUR = 3600
 # Answers of guests; each is drawn below its number and above that of the one before.
 USUAL_ANSWERS = (("accepted", 0.82), ("tentative", 0.9), ("declined", 0.95), ("needsAction", 1))
 
@@ -35,8 +36,8 @@ def fill(builder: Builder, seeds: dict[str, Any]) -> None:
     books = {name: Book(builder, name, seeds[name]) for name in PREFIXES}
     for book in books.values():
         book.fill()
-    _google(books["google_calendar"])
-    _outlook(books["outlook_calendar"])
+    fill_google(books["google_calendar"])
+    fill_outlook(books["outlook_calendar"])
 
 
 def held(builder: Builder, service: str, key: str) -> list[int]:
@@ -50,8 +51,8 @@ def held(builder: Builder, service: str, key: str) -> list[int]:
         if service in happening.get("event", {}).get("on", []):
             book.life_spans.append(book.when(happening))
     begin = builder.moment(seed["at"])
-    length = _length(seed)
-    rule = _rule(seed)
+    length = length_of(seed)
+    rule = rule_of(seed)
     times = starts(rule, begin, builder.zone, begin, builder.start) if rule else ()
     return [start for start in times if not book.dropped(seed, start, length)]
 
@@ -87,26 +88,11 @@ class Others:
                     "calendar_busy",
                     id=builder.id("cby", f"{key}-{number}"),
                     email=people[key]["email"],
-                    rule=_rule(seed),
+                    rule=rule_of(seed),
                     start_at=iso(begin),
-                    end_at=iso(begin + _length(seed)),
+                    end_at=iso(begin + length_of(seed)),
                     status=seed.get("status", "busy"),
                 )
-
-
-def _rule(seed: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the rule of a seed, which may be just its frequency."""
-    rule = seed.get("rule")
-    if rule is None:
-        return None
-    if isinstance(rule, str):
-        return {"freq": rule}
-    return {k: str(v) if k == "until" else v for k, v in rule.items()}
-
-
-def _length(seed: dict[str, Any]) -> int:
-    """Return the length of a seed's event in seconds."""
-    return int(seed.get("hours", 1) * HOUR)
 
 
 class Book:
@@ -182,7 +168,7 @@ class Book:
     def when(self, happening: dict[str, Any]) -> tuple[int, int]:
         """Return start and end of a happening, whose time is in its city's time zone."""
         begin = self.builder.moment(happening["at"], self._zone(happening))
-        return begin, begin + _length(happening)
+        return begin, begin + length_of(happening)
 
     def dropped(self, seed: dict[str, Any], start: int, length: int) -> bool:
         """Return whether an occurrence of a series was cancelled.
@@ -276,7 +262,7 @@ class Book:
             end = local_moment(day + timedelta(days=seed["days"]), time(0), builder.zone)
         else:
             begin = builder.moment(seed["at"])
-            end = begin + _length(seed)
+            end = begin + length_of(seed)
         calendar = seed.get("cal", self.primary)
         owner = self.seeds["calendars"][calendar].get("owner")
         host = seed.get("organizer") or owner
@@ -303,7 +289,7 @@ class Book:
             "start_at": iso(begin),
             "end_at": iso(end),
             "all_day": "days" in seed,
-            "recurrence": _rule(seed),
+            "recurrence": rule_of(seed),
             "organizer": organizer,
             "attendees": guests,
             "people": edit.people_text(guests),
@@ -391,7 +377,7 @@ class Book:
         begin = self.builder.moment(change["at"]) if "at" in change else start
         length = parse_time(part["end_at"]) - start
         if "hours" in change:
-            length = _length(change)
+            length = length_of(change)
         times = {"start_at": iso(begin), "end_at": iso(begin + length)}
         named = {"title": "title", "description": "note", "location": "where"}
         return times | {column: change[key] for column, key in named.items() if key in change}
@@ -449,147 +435,3 @@ class Book:
 
 def _any_overlap(spans: list[tuple[int, int]], first: int, last: int) -> bool:
     return any(rules.overlap(start, end, first, last) for start, end in spans)
-
-
-def _google(book: Book) -> None:
-    builder = book.builder
-    seeds = book.seeds
-    for calendar, seed in seeds["calendars"].items():
-        for number, (who, role) in enumerate(seed.get("share", {}).items()):
-            at = book.since + rules.DAY * (3 + 11 * number)
-            builder.add(
-                at,
-                "google_calendar_acl",
-                id=builder.id("gac", f"{calendar}-{who}"),
-                calendar_id=book.calendar(calendar),
-                email=book.address(who)[0],
-                role=role,
-                granted_at=iso(at),
-            )
-    for seed in seeds.get("slots", []):
-        for number in range(seed["count"]):
-            _slot(book, seed, number)
-    if seeds.get("hours"):
-        builder.add(book.since, "google_calendar_hours", id="me", **seeds["hours"])
-
-
-def _slot(book: Book, seed: dict[str, Any], number: int) -> None:
-    """Write one appointment slot, and the event that booked it."""
-    builder = book.builder
-    key = f"{seed['key']}-{number}"
-    slot = builder.id("gsl", key)
-    at = builder.moment(seed["made"])
-    start = builder.moment(seed["at"]) + number * seed["minutes"] * 60
-    builder.add(
-        at,
-        "google_calendar_slots",
-        id=slot,
-        calendar_id=book.calendar(seed["cal"]),
-        title=seed["title"],
-        description=seed.get("note", ""),
-        location=book.place(seed["place"]),
-        start_at=iso(start),
-        end_at=iso(start + seed["minutes"] * 60),
-        created_at=iso(at),
-    )
-    booking = seed.get("booked", {}).get(number)
-    if booking:
-        booked_at = builder.moment(booking["at"])
-        event = {
-            "key": key,
-            "cal": seed["cal"],
-            "title": seed["title"],
-            "at": iso(start),
-            "hours": seed["minutes"] / 60,
-            "answers": {booking["by"]: "accepted"},
-            "guests": [booking["by"]],
-            "made": iso(booked_at),
-            "place": seed["place"],
-            "note": seed.get("note", ""),
-        }
-        book.event(event)
-        builder.change(booked_at, "google_calendar_slots", slot, event_id=book.id(key))
-
-
-def _outlook(book: Book) -> None:
-    builder = book.builder
-    seeds = book.seeds
-    for key, seed in seeds["rooms"].items():
-        builder.add(book.since, "outlook_calendar_rooms", id=builder.id("orm", key), **seed)
-    for number, seed in enumerate(seeds["bookings"]):
-        begin = builder.moment(seed["at"])
-        builder.add(
-            min(begin, builder.start),
-            "outlook_calendar_bookings",
-            id=builder.id("orb", str(number)),
-            room_id=builder.id("orm", seed["room"]),
-            title=seed["title"],
-            organizer=book.address(seed["by"])[0],
-            start_at=iso(begin),
-            end_at=iso(begin + _length(seed)),
-            rule=_rule(seed),
-        )
-    for name, color in seeds["categories"].items():
-        builder.add(book.since, "outlook_calendar_categories", name=name, color=color)
-    builder.add(
-        book.since,
-        "outlook_calendar_hours",
-        id="me",
-        timezone=builder.person["timezone"],
-        **seeds["hours"],
-    )
-    for seed in seeds["polls"]:
-        _poll(book, seed)
-
-
-def _poll(book: Book, seed: dict[str, Any]) -> None:
-    """Write a scheduling poll, its votes and how it was closed."""
-    builder = book.builder
-    poll = builder.id("opl", seed["key"])
-    at = builder.moment(seed["made"])
-    slots = []
-    for number, text in enumerate(seed["times"]):
-        begin = builder.moment(text)
-        slot = {
-            "slot_id": builder.id("ols", f"{seed['key']}-{number}"),
-            "start_at": iso(begin),
-            "end_at": iso(begin + seed["minutes"] * 60),
-        }
-        slots.append(slot)
-    organizer = book.email
-    asked = [book.address(who)[0] for who in seed["asked"]]
-    if seed.get("by"):
-        organizer = book.address(seed["by"])[0]
-        asked.append(book.email)
-    builder.add(
-        at,
-        "outlook_calendar_polls",
-        id=poll,
-        location=seed.get("where", ""),
-        created_at=iso(at),
-        title=seed["title"],
-        organizer=organizer,
-        attendees=asked,
-        slots=slots,
-        duration_minutes=seed["minutes"],
-    )
-    for who, votes in seed.get("votes", {}).items():
-        for number, response in enumerate(votes):
-            voted_at = min(at + (5 + number) * HOUR // 2, builder.start)
-            builder.add(
-                voted_at,
-                "outlook_calendar_votes",
-                id=builder.id("olv", f"{seed['key']}-{who}-{number}"),
-                poll_id=poll,
-                slot_id=slots[number]["slot_id"],
-                voter=book.email if who == "me" else book.address(who)[0],
-                response=response,
-                voted_at=iso(voted_at),
-            )
-    if seed.get("closed"):
-        closed_at = builder.moment(seed["closed"])
-        outcome = {"closed_at": iso(closed_at)}
-        if seed.get("event"):
-            outcome["event_id"] = book.id(seed["event"])
-            outcome["slot_id"] = slots[seed["won"]]["slot_id"]
-        builder.change(closed_at, "outlook_calendar_polls", poll, **outcome)

@@ -1,0 +1,1 @@
+"""Calendars of the person and of others: happenings, series, slots, rooms and polls."""
