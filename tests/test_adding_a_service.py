@@ -6,55 +6,22 @@ The contract tests must pass for the service that it adds.
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.commands import ROOT
+from tests.checkouts import add, copy_to, files_of, run
 
-PAGE = ROOT / "docs" / "adding-a-service.md"
-FILES = dict(
-    re.findall(r"^```\w+ title=(\S+)\n(.*?)^```$", PAGE.read_text(), re.DOTALL | re.MULTILINE)
-)
-PACKAGES = ("servers", "fault_profiles", "judge", "scenarios", "client_harness", "tests")
+FILES = files_of("adding-a-service.md")
 
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the project with the page's files added and no existing file changed."""
-    home = tmp_path_factory.mktemp("project")
-    ignored = shutil.ignore_patterns("__pycache__", "node_modules")
-    for name in PACKAGES:
-        shutil.copytree(ROOT / name, home / name, ignore=ignored)
-    for name in ("pyproject.toml", "README.md"):
-        shutil.copy(ROOT / name, home / name)
-    for name, text in FILES.items():
-        place = home / name
-        assert not place.exists(), f"the page changes an existing file: {name}"
-        place.parent.mkdir(exist_ok=True, parents=True)
-        place.write_text(text)
+    home = copy_to(tmp_path_factory.mktemp("project"), "tests", "pyproject.toml", "README.md")
+    add(home, FILES)
     return home
-
-
-def run(home: Path, *arguments: str) -> str:
-    """Run Python in the copy, which must succeed, and return what it prints."""
-    env = os.environ | {"PYTHONPATH": str(home), "HAYWIRE_CACHE": str(home / "cache")}
-    done = subprocess.run(
-        [sys.executable, *arguments],
-        cwd=home,
-        env=env,
-        capture_output=True,
-        text=True,
-        timeout=200,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
-    return done.stdout
 
 
 def test_the_contracts_hold_for_the_service_of_the_page(copy: Path) -> None:

@@ -3,57 +3,34 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.checkouts import add, copy_to, files_of, run
 from tests.commands import ROOT
 
 PAGE = (ROOT / "docs" / "extending.md").read_text()
-FILES = dict(re.findall(r"^```\w+ title=(\S+)\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE))
+FILES = files_of("extending.md")
 FAULTS = (ROOT / "docs" / "writing-faults.md").read_text()
 (KIND,) = re.findall(r"^```python\n(.*?)^```$", FAULTS, re.DOTALL | re.MULTILINE)
-(KIND_TEST,) = re.findall(r"^```python title=\S+\n(.*?)^```$", FAULTS, re.DOTALL | re.MULTILINE)
-PACKAGES = ("servers", "fault_profiles", "judge", "scenarios", "client_harness", "tests", "docs")
 PAY = "recovery/silent_no_op/venmo_pay_dropped"
 FRIENDS = "  friends: [ana_reyes, ana_ruiz, tom_lindqvist,"
 
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the project with what the page adds."""
+    """A copy of the project with what the pages add."""
     home = tmp_path_factory.mktemp("project")
-    for name in PACKAGES:
-        unneeded = shutil.ignore_patterns("__pycache__", "node_modules")
-        shutil.copytree(ROOT / name, home / name, ignore=unneeded)
-    for name in ("pyproject.toml", "README.md"):
-        shutil.copy(ROOT / name, home)
-    (home / "fault_profiles/kinds/cut_texts.py").write_text(KIND)
-    (home / "tests/faults/test_cut_texts.py").write_text(KIND_TEST)
-    for name, text in FILES.items():
-        assert not (home / name).exists(), f"the page changes {name}"
-        (home / name).write_text(text)
+    copy_to(home, "tests", "docs", "pyproject.toml", "README.md")
+    add(home, FILES | files_of("writing-faults.md"))
+    add(home, {"fault_profiles/kinds/cut_texts.py": KIND})
     seeds = home / "scenarios/people/maya/payments.yaml"
     text = seeds.read_text()
     assert FRIENDS in text and FRIENDS.strip() in PAGE
     seeds.write_text(text.replace(FRIENDS, f"{FRIENDS} wei_zhang,"))
     return home
-
-
-def run(home: Path, *arguments: str) -> str:
-    """Run Python in a checkout, which must succeed, and return what it prints."""
-    env = os.environ | {"PYTHONPATH": str(home)}
-    if home != ROOT:
-        env["HAYWIRE_CACHE"] = str(home / "cache")
-    line = [sys.executable, *arguments]
-    done = subprocess.run(line, cwd=home, env=env, capture_output=True, text=True, timeout=200)
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
-    return done.stdout
 
 
 def test_the_page_adds_a_check_kind_and_an_agent() -> None:

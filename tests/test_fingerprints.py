@@ -5,7 +5,6 @@ that passes for a fresh one.
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from servers.kit import files
-from tests.commands import ROOT
+from tests.checkouts import PACKAGES, copy_to
 
 ONE_EACH = [
     "recovery/silent_no_op/rent_history",
@@ -21,7 +20,6 @@ ONE_EACH = [
     "recovery/cascade/sand_dollar_again",
 ]
 """A scenario with a history, and one of each other person."""
-PACKAGES = ("servers", "fault_profiles", "judge", "scenarios", "client_harness")
 EDITS = """
 import json, sys
 from pathlib import Path
@@ -53,12 +51,7 @@ print(json.dumps(changed))
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the packages, to be edited."""
-    home = tmp_path_factory.mktemp("checkout")
-    for package in PACKAGES:
-        shutil.copytree(
-            ROOT / package, home / package, ignore=shutil.ignore_patterns("__pycache__")
-        )
-    return home
+    return copy_to(tmp_path_factory.mktemp("checkout"))
 
 
 def edit(home: Path, names: list[str], how: str) -> dict[str, list[str]]:
