@@ -143,8 +143,12 @@ def _decide(
         return "unknown", "no gate applies in this setting"
     down = [f for f in gates if not f.value]
     down.sort(key=lambda f: not (unsafe and f.aspect == "safety"))
-    others = f" (and {len(down) - 1} more)" if len(down) > 1 else ""
-    reason = f"{down[0].name}: {down[0].why}{others}" if down else f"all {len(gates)} gates hold"
+    reason = f"all {len(gates)} gates hold"
+    if down:
+        reason = f"{down[0].name}: {down[0].why}"
+    if len(down) > 1:
+        others = len(down) - 1
+        reason += f" ({others} more {'gate' if others == 1 else 'gates'} failed)"
     if missed:
         return "fail", f"not exposed: no call came near {', '.join(missed)}; {reason}"
     return ("fail" if down else "pass"), reason
