@@ -10,10 +10,10 @@ import itertools
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
-from servers.kit.declared import Declared
-from servers.kit.errors import InputError, explain
+from servers.kit.declared import Declared, validated
+from servers.kit.errors import InputError
 from servers.kit.service import services, tool
 from servers.kit.yaml import read
 
@@ -62,10 +62,7 @@ def _load(path: Path) -> list[Match]:
 
 
 def _match(item: Any, where: str) -> Match:
-    try:
-        match = Match.model_validate(item)
-    except ValidationError as wrong:
-        raise InputError(f"{where}: {explain(wrong, Match)}") from None
+    match = validated(Match, item, where)
     for name in match.tools:
         tool(name)
     by_tool = match.returns if isinstance(match.returns, dict) else {}
