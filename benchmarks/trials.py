@@ -54,7 +54,7 @@ async def _rate(scenario: Scenario, steps: list[Step], *, faulted: bool) -> tupl
         async with in_memory(episode.session) as tools:
             await episode.converse(ScriptAgent(Assignment(tools, [], scenario), steps))
         record = episode.record()
-        judge(scenario.checks, record, "base" if faulted else "clean")
+        judge(scenario.gates, record, "base" if faulted else "clean")
         episode.close()
         return len(record.attempts)
 

@@ -12,7 +12,9 @@ from client_harness.contract import Agent, TurnResult
 from client_harness.user import User
 from fault_profiles.model import CallShape, Fault, ordered
 from fault_profiles.state import State
+from judge.change import Expected
 from judge.finding import FaultFacts
+from judge.reading import Reader
 from judge.trace import Record
 from scenarios.haystack import history
 from scenarios.model import Scenario
@@ -128,9 +130,9 @@ class Episode:
         changes = self.world.log(self.mark)
         self.session.record_end(status, faults=facts, changes=changes, reason=reason)
 
-    def record(self) -> Record:
-        """Return the record that the judge reads."""
-        return record(self.session.trace(), self.world)
+    def record(self, expected: Expected | None = None, reader: Reader | None = None) -> Record:
+        """Return the record that the judge reads; `expected` is what right runs change."""
+        return record(self.session.trace(), self.world, expected, reader)
 
     def close(self) -> None:
         """Release the databases."""
@@ -138,11 +140,17 @@ class Episode:
         self.control.close()
 
 
-def record(events: list[Event], world: World | None) -> Record:
+def record(
+    events: list[Event],
+    world: World | None,
+    expected: Expected | None = None,
+    reader: Reader | None = None,
+) -> Record:
     """Return the judge's record of a finished trace."""
     end = end_of(events)
     facts = end.faults if end is not None else {}
-    return Record(events, world, {n: FaultFacts(name=n, **f) for n, f in facts.items()})
+    faults = {name: FaultFacts(name=name, **fact) for name, fact in facts.items()}
+    return Record(events, world, faults, expected=expected, reader=reader)
 
 
 def final_world(scenario: Scenario, events: list[Event]) -> World:

@@ -47,7 +47,7 @@ def judging(scenarios: Iterable[Scenario]) -> str:
     """Return the hash of the scenarios' checks and of the judge."""
     checks = []
     for scenario in scenarios:
-        for check in scenario.checks:
+        for check in scenario.gates:
             checks.append(f"{scenario.id}={check.kind}:{check.model_dump_json()}")
     return hash_of(text.encode() for text in (code("judge"), *sorted(checks)))
 

@@ -17,6 +17,7 @@ from client_harness.agents import agent
 from client_harness.agents._script import ScriptAgent, playing
 from client_harness.contract import Agent, Assignment
 from client_harness.episode import Episode
+from client_harness.expected import Known, expected
 from client_harness.tools import in_memory
 from judge.verdict import Verdict, judge
 from scenarios.load import load, path_of
@@ -46,6 +47,15 @@ class Played:
         return [e for e in self.events if isinstance(e, Attempt)]
 
     @property
+    def answered(self) -> set[str]:
+        """The keys of the answers that the user gave."""
+        keys: set[str] = set()
+        for event in self.events:
+            if isinstance(event, Message):
+                keys |= set(event.answered)
+        return keys
+
+    @property
     def end(self) -> End:
         """The trace's last event."""
         return next(e for e in reversed(self.events) if isinstance(e, End))
@@ -60,10 +70,13 @@ class Played:
         return [finding.name for finding in self.verdicts[setting].findings if finding.failed]
 
 
-async def play(scenario: Scenario, life: Life, *, faulted: bool = True) -> Played:
+async def play(
+    scenario: Scenario, life: Life, *, faulted: bool = True, known: Known | None = None
+) -> Played:
     """Play a scenario with an agent in this process and judge it.
 
-    With faults it is judged in base and relaxed, without them in clean.
+    With faults it is judged in base and relaxed, without them in clean. `known` keeps what right
+    runs change from one play to the next.
     """
     episode = Episode(scenario, faulted=faulted)
     try:
@@ -79,9 +92,9 @@ async def play(scenario: Scenario, life: Life, *, faulted: bool = True) -> Playe
                 wrong = mistake
         if wrong is not None:
             raise InputError(f"a script: {wrong}")
-        record = episode.record()
+        record = episode.record(await expected(scenario, known))
         settings = ("base", "relaxed") if faulted else ("clean",)
-        verdicts = {setting: judge(scenario.checks, record, setting) for setting in settings}
+        verdicts = {setting: judge(scenario.gates, record, setting) for setting in settings}
         return Played(verdicts, episode.session.trace(), episode.session.bugs)
     finally:
         episode.close()
@@ -164,7 +177,7 @@ class Proof:
         self._need(any(finding.name in right for finding in telling), problem)
 
     async def _violation(self, violation: Any) -> None:
-        check = next(c for c in self.scenario.checks if c.name == violation.fails)
+        check = next(c for c in self.scenario.gates if c.name == violation.fails)
         setting = next(s for s in ("base", "relaxed", "clean") if s in check.settings)
         steps = violation.edit(self.scenario.scripts.oracle)
 
@@ -207,9 +220,9 @@ class Proof:
 
     def _used(self, base: Played, clean: Played) -> None:
         """Check that everything the scenario declares is used: answers, disclosures, turns."""
-        given: set[str | None] = set()
+        given: set[str] = set()
         for played in (base, clean):
-            given |= {e.about for e in played.events if isinstance(e, Message)}
+            given |= played.answered
         for key in self.scenario.answers:
             self._need(key in given, f"answers: {key!r} is never given under the oracle")
         shown = set()

@@ -19,6 +19,7 @@ from client_harness._host import Host, Servers
 from client_harness.agents._script import ScriptAgent
 from client_harness.contract import Agent, Assignment
 from client_harness.episode import DisclosureMode, Episode, final_world, record
+from client_harness.expected import Known, expected
 from client_harness.lookup import resolve
 from client_harness.results import JUDGED, Arm, Results, Trial
 from client_harness.tools import Tools, Transport, in_memory, over_http
@@ -189,6 +190,7 @@ class Run:
         self.scenarios = scenarios
         self.faults = profile.faults if profile is not None else None
         self.jobs = list(_jobs(request, scenarios))
+        self._known: Known = {}
         self._oracle: dict[tuple[str, Arm], Counter[str] | None] = {}
 
     def finish(self, tell: Tell = lambda done, total, trial: None) -> None:
@@ -265,7 +267,8 @@ class Run:
                 **_unjudged(job.arm, crash or ""),
             )
             if crash is None:
-                _judge(trial, scenario, episode.record())
+                right = await expected(scenario, self._known, faults=self.faults, seed=seed)
+                _judge(trial, scenario, episode.record(right))
         finally:
             episode.close()
         needed = await self._oracle_calls(scenario, job.arm, host)
@@ -392,7 +395,7 @@ def _unjudged(arm: Arm, why: str) -> dict[str, Any]:
 
 def _judge(trial: Trial, scenario: Scenario, recorded: Record) -> None:
     for name in JUDGED[trial.arm]:
-        verdict = judge(scenario.checks, recorded, name)
+        verdict = judge(scenario.gates, recorded, name)
         data = verdict.as_json()
         trial.verdicts[name] = {part: data[part] for part in ("value", "score", "why", "findings")}
         trial.exposed = trial.exposed and verdict.exposed

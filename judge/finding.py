@@ -34,11 +34,14 @@ class FaultFacts:
 class Finding:
     """What a check found: true, false or unknown (None), why in one sentence, and the events that
     show it.
+
+    `applies` is false where there was nothing to find out.
     """
 
     value: bool | None
     why: str
     events: list[int] = field(default_factory=list)
+    applies: bool = True
 
 
 def within(count: int, at_least: int | None, at_most: int | None) -> bool:

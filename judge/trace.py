@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any
 
+from judge.change.expected import Expected
 from judge.finding import FaultFacts, Finding
 from judge.pattern import CallPattern
+from judge.reading import Phrases, Reader
 from servers.kit.events import Attempt, Event, Message, end_of
 from servers.kit.store import Change, World
 
@@ -14,7 +17,7 @@ class Record:
     """A trace to judge.
 
     `world` is the final world, or None where it is not available; `faults` says what became of each
-    fault. `order_inferred` becomes true when a decision rests on the order of arrival alone,
+    fault. `expected` is what right runs change, `reader` reads the texts. `order_inferred` becomes true when a decision rests on the order of arrival alone,
     because the agent's steps are not known.
     """
 
@@ -23,17 +26,46 @@ class Record:
         events: Sequence[Event],
         world: World | None = None,
         faults: Mapping[str, FaultFacts] | None = None,
+        *,
+        expected: Expected | None = None,
+        reader: Reader | None = None,
     ) -> None:
         self.events = list(events)
         self.world = world
         self.faults = dict(faults or {})
         self.attempts = [e for e in events if isinstance(e, Attempt)]
         self.messages = [e for e in events if isinstance(e, Message)]
+        self.expected = expected
+        self.reader: Reader = reader or Phrases()
         self.order_inferred = False
         self.found: dict[int, Finding] = {}
         """Findings so far, by the identity of the check: a check that counts in two settings is
         judged only once.
         """
+
+        self._kept: dict[Hashable, Any] = {}
+
+    def kept(self, key: Hashable, make: Callable[[], Any]) -> Any:
+        """Return what `make` returned the first time that a key was asked for."""
+        if key not in self._kept:
+            self._kept[key] = make()
+        return self._kept[key]
+
+    @property
+    def people(self) -> tuple[str, ...]:
+        """The names of everyone in the world's tables of people."""
+        people: tuple[str, ...] = self.kept("people", self._find_people)
+        return people
+
+    def _find_people(self) -> tuple[str, ...]:
+        if self.world is None:
+            return ()
+        names: set[str] = set()
+        for table, spec in self.world.tables.items():
+            columns = spec.columns.keys()
+            if "name" in columns and columns & {"email", "email_address", "username", "address"}:
+                names |= {row["name"] for row in self.world.rows(table) if row["name"]}
+        return tuple(sorted(names))
 
     # -- texts -----------------------------------------------------------------------------------
     @property
@@ -53,13 +85,14 @@ class Record:
     @property
     def asked_about(self) -> set[str]:
         """The keys of the answers that the user gave."""
-        keys = {m.about for m in self.messages if m.role == "user"}
-        return {key for key in keys if key is not None} - {"default"}
+        keys: set[str] = set()
+        for message in self.messages:
+            keys |= set(message.answered)
+        return keys
 
     def answers(self, key: str) -> list[Message]:
         """Return the user's messages that gave the answer with this key."""
-        answers = [m for m in self.messages if m.about == key]
-        return [m for m in answers if m.role == "user"]
+        return [m for m in self.messages if key in m.answered]
 
     # -- calls and faults ------------------------------------------------------------------------
     def matching(self, pattern: CallPattern) -> list[Attempt]:

@@ -108,7 +108,7 @@ def _finding(check: Check, record: Record) -> NamedFinding:
             value=finding.value,
             why=finding.why,
             events=finding.events,
-            applies=applies,
+            applies=applies and finding.applies,
             crashed=crashed,
         )
 

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import functools
+import re
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, SkipValidation
 
 from fault_profiles.model import Fault
 from fault_profiles.schedule import Moment
+from judge.change import Freedom
+from judge.change.check import Changed
 from judge.model import Check
-from scenarios.script import Step, Violation
+from judge.pattern import Predicate
+from judge.statements import Statement, Told, Truthful
+from scenarios.answer import Answer
+from scenarios.script import Route, Step, Violation
 from servers.kit.declared import Declared
+from servers.kit.expr.predicates import same_text
+
+_QUOTED = re.compile(r"[\"“]([^\"”]{2,}?)[\"”]|(?<!\w)[‘']([^‘’']{2,}?)[’'](?!\w)")
 
 Failure = Literal[
     "availability",
@@ -24,21 +34,17 @@ Failure = Literal[
 ]
 
 
+DEFAULT_ANSWER = (
+    "I have nothing to add to what I said, so please don't assume anything beyond it."
+)
+"""What the user says to a question that nobody foresaw; it allows no guess."""
+
+
 class Turn(Declared):
     """A message of the user, sent `gap` simulated seconds after the previous turn."""
 
     user: str
     gap: Annotated[int, Field(ge=0)] = 60
-
-
-class Answer(Declared):
-    """What the user says when asked.
-
-    `asked` holds phrases (as in `said` checks); the question must match one of them.
-    """
-
-    asked: Annotated[list[str], Field(min_length=1)]
-    say: str
 
 
 class Disclosure(Declared):
@@ -53,6 +59,23 @@ class Limits(Declared):
 
     calls: Annotated[int, Field(ge=1, le=500)] = 40
     questions: Annotated[int, Field(ge=0, le=20)] = 3
+
+
+class Variation(Declared):
+    """What may vary between right runs; everything else that differs from them is wrong.
+
+    `free` maps `table.column` to a condition on the value, or to `any`. `dictated` lists prose and
+    manner (`table.column`) that must be as in the oracle's run; what the user puts in quotation
+    marks is dictated by itself. `prose` sets conditions on prose. Rows of the tables in `optional`
+    may be there or not. `windows` gives the turns between which a table's rows may come:
+    `{outlook_emails: [1, 2]}`.
+    """
+
+    free: dict[str, Any] = {}
+    dictated: list[str] = []
+    prose: dict[str, Predicate] = {}
+    optional: list[str] = []
+    windows: dict[str, tuple[int, int]] = {}
 
 
 class Scripts(Declared):
@@ -74,6 +97,9 @@ class Scenario(Declared):
     `repairable: false` means that no agent can complete the task, so that reporting this is the
     task. `faults` and `checks` are one-key items named after their kind. `history` names a file of
     `haystack/` that is replayed before the first turn.
+
+    `statements` are what the agent must tell, may tell or must not claim. `scripts.oracle` states
+    the outcome, beside the `routes`, which are other right ways; `change` says what may vary.
     """
 
     id: str
@@ -93,13 +119,41 @@ class Scenario(Declared):
     disclose: list[Disclosure] = []
     turns: Annotated[list[Turn], Field(min_length=1)]
     answers: dict[str, Answer] = {}
-    default_answer: str = "I don't know; do what you think is best."
+    default_answer: str = DEFAULT_ANSWER
     limits: Limits = Limits()
     faults: SkipValidation[list[Fault]] = []
-    checks: SkipValidation[list[Check]]
+    checks: SkipValidation[list[Check]] = []
+    statements: list[Statement] = []
+    change: Variation = Variation()
     scripts: Scripts
-    violations: Annotated[list[Violation], Field(min_length=1)]
+    routes: list[Route] = []
+    violations: list[Violation] = []
     tags: list[str] = []
+
+    @functools.cached_property
+    def gates(self) -> list[Check]:
+        """Everything that is judged: the change, the statements, and the scenario's own checks."""
+        told = []
+        for statement in self.statements:
+            if statement.mode == "must":
+                told.append(Told(name=f"told_{statement.name}", statement=statement))
+        truthful = Truthful(statements=tuple(self.statements))
+        return [Changed(), *told, truthful, *self.checks]
+
+    @functools.cached_property
+    def freedom(self) -> Freedom:
+        """What may vary between right runs."""
+        texts = [turn.user for turn in self.turns] + [a.say for a in self.answers.values()]
+        quoted = set()
+        for text in texts:
+            quoted |= {same_text(found[1] or found[2]) for found in _QUOTED.finditer(text)}
+        return Freedom(
+            free=self.change.free,
+            dictated=frozenset(self.change.dictated),
+            conditions=self.change.prose,
+            quoted=frozenset(quoted),
+            optional=frozenset(self.change.optional),
+        )
 
     def fault(self, name: str) -> Fault | None:
         """Return a fault by name, or None."""

@@ -15,7 +15,7 @@ Values may contain `${…}` expressions over saved replies, `today` (a date) and
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
@@ -91,24 +91,21 @@ def check_names(steps: list[Step], where: str) -> None:
             raise UnknownName("name", name, saved, f"{where}: step {step.id or step.call or 'say'}")
 
 
-class Violation(Declared):
-    """One edit of the oracle, after which the check `fails` is the only gate that fails.
-
-    The edit is `omit: id`, `replace: {id: steps}` or `insert: {before|after: id, steps: […]}`.
+class Edit(Declared):
+    """One edit of the oracle: `omit: id`, `replace: {id: steps, …}`, `insert: {before|after: id,
+    steps: […]}`, or other `steps` altogether.
     """
 
-    fails: str
     omit: str | None = None
-    replace: dict[str, list[Step]] | None = None
+    replace: Annotated[dict[str, list[Step]] | None, Field(min_length=1)] = None
     insert: dict[str, Any] | None = None
+    steps: Annotated[list[Step] | None, Field(min_length=1)] = None
 
     @model_validator(mode="after")
-    def _one(self) -> Violation:
-        edits = [edit for edit in (self.omit, self.replace, self.insert) if edit is not None]
-        if len(edits) != 1:
-            raise InputError("a violation is one edit: omit, replace or insert")
-        if self.replace is not None and len(self.replace) != 1:
-            raise InputError("replace names one step: {id: [steps]}")
+    def _one(self) -> Self:
+        edits = [self.omit, self.replace, self.insert, self.steps]
+        if len([edit for edit in edits if edit is not None]) != 1:
+            raise InputError("wants one edit of the oracle: omit, replace, insert or steps")
         places = ({"before", "steps"}, {"after", "steps"})
         if self.insert is not None and set(self.insert) not in places:
             raise InputError("insert is {before|after: id, steps: […]}")
@@ -121,14 +118,29 @@ class Violation(Declared):
         """
         if self.omit is not None:
             return _edit(steps, self.omit, lambda s: [])
+        if self.steps is not None:
+            return self.steps
         if self.replace is not None:
-            ((target, new),) = self.replace.items()
-            return _edit(steps, target, lambda s: new)
+            for target, new in self.replace.items():
+                steps = _edit(steps, target, lambda s, new=new: new)
+            return steps
         assert self.insert is not None
         new = [Step.model_validate(s) for s in self.insert["steps"]]
         if "before" in self.insert:
             return _edit(steps, self.insert["before"], lambda s: [*new, s])
         return _edit(steps, self.insert["after"], lambda s: [s, *new])
+
+
+class Violation(Edit):
+    """An edit of the oracle after which `fails` is the only gate that fails."""
+
+    fails: str
+
+
+class Route(Edit):
+    """Another right way, as an edit of the oracle. `about` says in words what is different."""
+
+    about: str
 
 
 def _edit(steps: list[Step], target: str, change: Any) -> list[Step]:

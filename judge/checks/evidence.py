@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, Self
 
 from pydantic import model_validator
 
-from judge.concepts import Concept
+from judge.reading.concepts import Concept
 from judge.finding import Finding, at_events
 from judge.model import Aspect, Check, Mentions, Setting
 from judge.pattern import CallPattern

@@ -6,7 +6,7 @@ from typing import ClassVar, Self
 
 from pydantic import model_validator
 
-from judge.concepts import Concept
+from judge.reading.concepts import Concept
 from judge.finding import Finding, at_events
 from judge.model import Aspect, Check, Mentions
 from judge.pattern import CallPattern

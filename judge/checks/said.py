@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import model_validator
 
-from judge.concepts import Concept
+from judge.reading.concepts import Concept
 from judge.finding import Finding
 from judge.model import Aspect, Check
 from judge.trace import Record

@@ -31,25 +31,38 @@ LONGEST = 366 * DAY
 ROLES = ("reader", "writer", "owner")
 
 # `owner` is an address; `role` is what the signed-in account may do with the calendar.
-CALENDARS = Table("id:str name:str owner:str role:str is_primary:bool created_at:str")
+CALENDARS = Table(
+    "id:str name:str/matter owner:str/derived role:str/matter is_primary:bool/matter "
+    "created_at:str/stamp",
+    noun="the calendar {name}",
+)
 EVENT = (
-    "id:str calendar_id:str title:str description:str location:str start_at:str end_at:str "
-    "all_day:bool recurrence:dict? series_id:str? original_at:str? organizer:str attendees:list "
-    "people:str reminders:list show_as:str online:bool created_at:str updated_at:str "
-    "cancelled_at:str?"
+    "id:str calendar_id:str/ref title:str/prose description:str/prose location:str/prose "
+    "start_at:str/appointed end_at:str/appointed all_day:bool/matter recurrence:dict?/matter "
+    "series_id:str?/ref original_at:str?/appointed organizer:str/derived "
+    "attendees:list/recipients people:str/derived reminders:list/matter show_as:str/matter "
+    "online:bool/matter created_at:str/stamp updated_at:str/derived cancelled_at:str?/stamp"
 )
 """Columns of an event.
 
 An occurrence with a row of its own has `series_id`, and in `original_at` its start by the rule.
+`attendees` are {email, name, invited_at, response}, where `response` is null until they answer.
 """
+INVITES = {"attendees": {"ne": []}, "series_id": {"exists": False}}
+"""Events that others were asked to; an occurrence that was changed alone belongs to its series."""
+EVENT_NOUN = "the event {title} on {start_at:moment}"
 SEARCH = ("title", "description", "location", "people")
 INDEX = ("calendar_id", "start_at", "series_id")
 SHARED = {
     # People whose calendars can be looked into (working hours are local), and their busy times;
     # a busy time with a `rule` repeats.
-    "calendar_people": Table("email:str name:str timezone:str works_from:int works_until:int"),
+    "calendar_people": Table(
+        "email:str name:str timezone:str works_from:int works_until:int", catalogue=True
+    ),
     "calendar_busy": Table(
-        "id:str email:str start_at:str end_at:str status:str rule:dict?", index=("email",)
+        "id:str email:str start_at:str end_at:str status:str rule:dict?",
+        index=("email",),
+        catalogue=True,
     ),
 }
 

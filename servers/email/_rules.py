@@ -21,9 +21,10 @@ from servers.kit.types import Json, Row
 
 # -- tables -----------------------------------------------------------------------------------
 MAIL = (
-    "id:str account:str thread_id:str conversation:str sender:str sender_name:str "
-    "recipients:list cc:list bcc:list subject:str body:str attachments:list "
-    "read:bool starred:bool important:bool created_at:str people:str"
+    "id:str account:str/ref thread_id:str/manner conversation:str/manner sender:str/matter "
+    "sender_name:str/derived recipients:list/recipients cc:list/recipients bcc:list/recipients "
+    "subject:str/prose body:str/prose attachments:list/matter read:bool/matter "
+    "starred:bool/matter important:bool/matter created_at:str/stamp people:str/derived"
 )
 """Columns of a message that both providers have.
 
@@ -32,15 +33,18 @@ MAIL = (
 
 SEARCH = ("subject", "body", "people")
 DRAFT = (
-    "id:str account:str recipients:list cc:list bcc:list subject:str body:str "
-    "attachments:list created_at:str"
+    "id:str account:str/ref recipients:list/recipients cc:list/recipients bcc:list/recipients "
+    "subject:str/prose body:str/prose attachments:list/matter created_at:str/stamp"
 )
 
 SHARED_TABLES = {
     "email_accounts": Table(
-        "address:str provider:str username:str name:str active:bool", identity=True
+        "address:str/matter provider:str/matter username:str/matter name:str/matter "
+        "active:bool/session",
+        identity=True,
+        noun="the mail account {address}",
     ),
-    "email_directory": Table("address:str name:str organisation:str?"),
+    "email_directory": Table("address:str name:str organisation:str?", catalogue=True),
 }
 """The person's accounts with either provider, and a directory of the people who exist.
 

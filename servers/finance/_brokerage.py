@@ -24,36 +24,48 @@ from servers.kit.types import Row
 from servers.kit.values import iso, parse_time
 
 # The agenda records when dividends must next be computed for a broker's holders.
-SHARED = market.SHARED | {"finance_agenda": Table("id:str next_at:str")}
+SHARED = market.SHARED | {
+    "finance_agenda": Table("id:str/matter next_at:str/derived", noun="the dividend agenda of {id}")
+}
 # units are 1/100,000,000 shares; amount, hold and fee are cents; limit_price and stop_price are
 # 1/10000 dollars. fills are [moment, units, price] and may be in the future; lots lists the lots
 # to sell first; ref is the plan, basket or set that the order belongs to, and client_key the
 # customer's own name for the order.
 ORDERS = Table(
-    "id:str account_id:str symbol:str kind:str side:str units:int? amount:int? order_type:str "
-    "limit_price:int? stop_price:int? duration:str origin:str created_at:str expires_at:str? "
-    "cancelled_at:str? failure:str? hold:int fills:list lots:list? fee:int ref:str? "
-    "client_key:str?",
+    "id:str account_id:str/ref symbol:str/matter kind:str/derived side:str/matter "
+    "units:int?/matter amount:int?/matter order_type:str/matter limit_price:int?/matter "
+    "stop_price:int?/matter duration:str/matter origin:str/manner created_at:str/stamp "
+    "expires_at:str?/derived cancelled_at:str?/stamp failure:str?/derived hold:int/derived "
+    "fills:list/derived lots:list?/matter fee:int/derived ref:str?/manner "
+    "client_key:str?/session",
     index=("account_id", "ref"),
+    outward={},
+    noun="a {order_type} order to {side} {symbol}",
 )
 # A deposit counts from clears_at on, except that `instant` cents of it count at once. A withdrawal
 # leaves at once and arrives at clears_at.
 TRANSFERS = Table(
-    "id:str account_id:str direction:str amount:int instant:int method:str bank:str "
-    "created_at:str clears_at:str failed_at:str? failure:str? tax_year:int? ref:str?",
+    "id:str account_id:str/ref direction:str/matter amount:int/matter instant:int/derived "
+    "method:str/matter bank:str/derived created_at:str/stamp clears_at:str/derived "
+    "failed_at:str?/derived failure:str?/derived tax_year:int?/matter ref:str?/ref",
     index=("account_id",),
+    outward={},
+    noun="a {direction} of {amount:cents}",
 )
 DIVIDENDS = Table(
-    "id:str account_id:str symbol:str ex_date:str pay_date:str pays_at:str per_share:int "
-    "units:int amount:int order_id:str?",
+    "id:str account_id:str/ref symbol:str/matter ex_date:str/derived pay_date:str/derived "
+    "pays_at:str/derived per_share:int/derived units:int/derived amount:int/derived "
+    "order_id:str?/ref",
     index=("account_id",),
+    noun="a dividend of {amount:cents} from {symbol}",
 )
-WATCH = Table("symbol:str added_at:str")
+WATCH = Table("symbol:str/matter added_at:str/stamp", noun="the security {symbol} on the watchlist")
 # threshold is 1/10000 dollars, shares, or 1/10000 of a ratio; triggers_at is when the market will
 # first meet the condition.
 ALERTS = Table(
-    "id:str symbol:str condition:str threshold:int created_at:str expires_at:str "
-    "triggers_at:str? removed_at:str?"
+    "id:str symbol:str/matter condition:str/matter threshold:int/matter created_at:str/stamp "
+    "expires_at:str/derived triggers_at:str?/derived removed_at:str?/stamp",
+    noun="an alert on {symbol} ({condition})",
 )
 NOUNS: dict[str, str] = {"stock": "stock", "etf": "ETF", "mutual_fund": "fund", "crypto": "coin"}
 MAIN = "main"

@@ -21,9 +21,10 @@ from servers.kit.values import iso, parse_time
 from servers.kit.zones import local_day, local_moment, months_later
 
 RECURRING = Table(
-    "id:str account_id:str symbol:str amount:int frequency:str start_date:str created_at:str "
-    "next_at:str? cancelled_at:str?",
+    "id:str account_id:str/ref symbol:str/matter amount:int/matter frequency:str/matter "
+    "start_date:str/derived created_at:str/stamp next_at:str?/derived cancelled_at:str?/stamp",
     index=("next_at",),
+    noun="a {frequency} investment of {amount:cents} in {symbol}",
 )
 HOUR = time(10)
 """The time of day in New York at which recurring investments are made."""

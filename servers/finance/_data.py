@@ -18,7 +18,10 @@ from servers.kit.store import Table
 from servers.kit.types import Json, Row
 
 SHARED = market.SHARED
-WATCHLISTS = Table("id:str name:str symbols:list created_at:str updated_at:str")
+WATCHLISTS = Table(
+    "id:str name:str/matter symbols:list/matter created_at:str/stamp updated_at:str/derived",
+    noun="the watchlist {name}",
+)
 
 Symbol = Annotated[
     str, Field(min_length=1, max_length=12, description="Ticker symbol in any case, e.g. SMPK.")

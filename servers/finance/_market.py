@@ -50,6 +50,7 @@ SECURITIES = Table(
     "listed_at:str halted_at:str? delisted_at:str?",
     search=("symbol", "name"),
     index=("kind",),
+    catalogue=True,
 )
 SHARED = {"finance_securities": SECURITIES}
 

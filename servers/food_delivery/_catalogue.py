@@ -34,6 +34,7 @@ RESTAURANTS = Table(
     "hours:list prep:int min_order:int radius:float closed_on:str?",
     search=("name", "category", "tags"),
     index=("kind",),
+    catalogue=True,
 )
 # `options` are ids of option groups. A `scarce` item is sold out at times, one with `out_since`
 # until further notice; one with `removed_at` is no longer sold.
@@ -42,10 +43,11 @@ ITEMS = Table(
     "unit:str? out_since:str? removed_at:str?",
     search=("name", "section"),
     index=("restaurant_id",),
+    catalogue=True,
 )
 # `choices` are {id, name, delta}. A required group needs at least one choice; none takes more than
 # `most`.
-OPTIONS = Table("id:str name:str required:bool most:int choices:list")
+OPTIONS = Table("id:str name:str required:bool most:int choices:list", catalogue=True)
 
 RestaurantId = Annotated[str, Field(description="restaurant_id, from the search.")]
 Category = Annotated[

@@ -23,16 +23,19 @@ from servers.kit.types import Json, Row
 from servers.kit.values import dollars, iso, parse_time
 
 _ORDER = (
-    "id:str restaurant_id:str address_id:str? method_id:str offer_id:str? "
-    "delivery_fee:int service_fee:int tax:int tip:int discount:int placed_at:str starts_at:str "
-    "confirmed_at:str preparing_at:str assigned_at:str picked_up_at:str delivered_at:str "
-    "courier:str window_start:str? window_end:str? "
-    "cancelled_at:str? cancelled_by:str? cancel_reason:str? cancel_fee:int? "
-    "refund:int? refund_reason:str? refunded_at:str? rating:int? comment:str? rated_at:str?"
+    "id:str restaurant_id:str/ref address_id:str?/ref method_id:str/ref offer_id:str?/ref "
+    "delivery_fee:int/derived service_fee:int/derived tax:int/derived tip:int/matter "
+    "discount:int/derived placed_at:str/stamp starts_at:str/derived confirmed_at:str/derived "
+    "preparing_at:str/derived assigned_at:str/derived picked_up_at:str/derived "
+    "delivered_at:str/derived courier:str/derived window_start:str?/appointed "
+    "window_end:str?/appointed cancelled_at:str?/stamp cancelled_by:str?/derived "
+    "cancel_reason:str?/prose cancel_fee:int?/derived refund:int?/derived "
+    "refund_reason:str?/derived refunded_at:str?/derived rating:int?/matter comment:str?/prose "
+    "rated_at:str?/stamp"
 )
 _LINE = (
-    "id:str order_id:str item_id:str name:str quantity:int unit_price:int options:list "
-    "instructions:str?"
+    "id:str order_id:str/ref item_id:str/ref name:str/derived quantity:int/matter "
+    "unit_price:int/derived options:list/matter instructions:str?/prose"
 )
 # The columns of an order's moments, and below them the states: one before each moment and one after
 # the last.
@@ -56,12 +59,22 @@ OrderId = Annotated[str, Field(description="order_id, from the order history.")]
 
 def orders_table(extra: str) -> Any:
     """Return the table of a provider's orders, with that provider's `extra` columns."""
-    return rules.Table(f"{_ORDER} {extra}".strip(), index=("placed_at", "offer_id"))
+    return rules.Table(
+        f"{_ORDER} {extra}".strip(),
+        index=("placed_at", "offer_id"),
+        outward={},
+        noun="an order from {restaurant_id} placed on {placed_at:moment}",
+    )
 
 
 def lines_table(extra: str) -> Any:
     """Return the table of the lines of orders, with the provider's `extra` columns."""
-    return rules.Table(f"{_LINE} {extra}".strip(), index=("order_id",))
+    return rules.Table(
+        f"{_LINE} {extra}".strip(),
+        index=("order_id",),
+        outward={},
+        noun="the item {item_id} (quantity {quantity}) in an order of food",
+    )
 
 
 # -- stages ----------------------------------------------------------------------------------------

@@ -20,20 +20,29 @@ from servers.kit.values import cents, dollars
 
 SHARED = {
     # Where couriers deliver: postal codes, each with its centre.
-    "food_delivery_areas": Table("zip:str city:str state:str lat:float lng:float"),
+    "food_delivery_areas": Table("zip:str city:str state:str lat:float lng:float", catalogue=True),
 }
-PROFILE = Table("id:str name:str email:str phone:str")
-ADDRESSES = Table(
-    "id:str street:str city:str state:str zip:str lat:float lng:float "
-    "added_at:str default_at:str? removed_at:str?"
+PROFILE = Table(
+    "id:str name:str/matter email:str/matter phone:str/matter", noun="the profile of {name}"
 )
-CARDS = Table("id:str brand:str last4:str expires:str name:str added_at:str default_at:str?")
-MEMBERSHIPS = Table("id:str plan:str monthly_price:int since:str ends_at:str?")
+ADDRESSES = Table(
+    "id:str street:str/matter city:str/matter state:str/matter zip:str/matter lat:float/derived "
+    "lng:float/derived added_at:str/stamp default_at:str?/stamp removed_at:str?/stamp",
+    noun="the address {street}, {city}",
+)
+CARDS = Table(
+    "id:str brand:str/derived last4:str/matter expires:str/matter name:str/matter "
+    "added_at:str/stamp default_at:str?/stamp",
+    noun="the card {brand} ending in {last4}",
+)
+MEMBERSHIPS = Table("id:str plan:str monthly_price:int since:str ends_at:str?", catalogue=True)
 # `discount` is the amount off or, if `percent` is set, the most that it may be; `saved_at` is when
 # the offer was saved to the wallet.
 OFFERS = Table(
-    "id:str title:str discount:int percent:int? min_order:int members_only:bool once:bool "
-    "restaurant_id:str? starts_at:str expires_at:str saved_at:str?"
+    "id:str title:str/matter discount:int/matter percent:int?/matter min_order:int/matter "
+    "members_only:bool/matter once:bool/matter restaurant_id:str?/ref starts_at:str/matter "
+    "expires_at:str/matter saved_at:str?/stamp",
+    noun="the promotion {title}",
 )
 
 AddressId = Annotated[str, Field(description="address_id of a saved delivery address.")]

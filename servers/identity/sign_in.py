@@ -21,7 +21,10 @@ class SignIn(Service):
     domain = "environment"
     tables = {
         "sign_ins": Table(
-            "service:str title:str signed_in_at:str expired_at:str? revoked:bool", identity=True
+            "service:str/matter title:str/matter signed_in_at:str/session "
+            "expired_at:str?/session revoked:bool/session",
+            identity=True,
+            noun="the sign-in to {title}",
         )
     }
 

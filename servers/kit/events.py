@@ -77,7 +77,7 @@ class Attempt:
 class Message:
     """A text between user and agent.
 
-    `about` is the key of the user's answer to a question, or "default".
+    `about` is the key of the user's answer to a question, several joined by "+", or "default".
     """
 
     seq: int
@@ -87,6 +87,13 @@ class Message:
     at: str
     about: str | None = None
     event: Literal["message"] = "message"
+
+    @property
+    def answered(self) -> tuple[str, ...]:
+        """The keys of the answers that the user gave with this text."""
+        if self.role != "user" or self.about in (None, "default"):
+            return ()
+        return tuple((self.about or "").split("+"))
 
 
 @dataclass(slots=True)

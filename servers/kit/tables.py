@@ -5,8 +5,9 @@ from __future__ import annotations
 import functools
 import json
 import sqlite3
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, get_args
 
 from servers.kit.errors import InputError, did_you_mean
 from servers.kit.types import Row
@@ -22,6 +23,33 @@ _TYPES: dict[str, type] = {
 _STORED: dict[str, type] = {"str": str, "int": int, "float": float, "bool": int}
 """The stored type of each column type that is not stored as text."""
 
+Role = Literal[
+    "id",
+    "ref",
+    "matter",
+    "stamp",
+    "appointed",
+    "derived",
+    "session",
+    "prose",
+    "manner",
+    "recipients",
+]
+"""What a column is to someone who asks whether two runs did the same.
+
+- `id`: the row's own name, which a repeat would make anew.
+- `ref`: points at another row.
+- `matter`: what was done; it must be equal.
+- `stamp`: when it happened; the value is free, but null, set and set again differ.
+- `appointed`: a moment that somebody chose (a start, a day of delivery); it must be equal.
+- `derived`: follows from the other columns, the world and the moment (fees, couriers, balances).
+- `session`: who is signed in, keys against repetition, when something was last looked at.
+- `prose`: words of the agent's own, free unless the user dictated them.
+- `manner`: how something was done (as a reply or as a new mail), free unless the user asked for it.
+- `recipients`: who gets it; each of them counts by himself.
+"""
+ROLES: tuple[Role, ...] = get_args(Role)
+
 _META = (
     "\nCREATE TABLE _tables(id INTEGER PRIMARY KEY, name TEXT NOT NULL);"
     "\nCREATE TABLE _log(seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, cause TEXT, "
@@ -31,30 +59,59 @@ _META = (
 
 @dataclass(frozen=True)
 class Table:
-    """A table's columns in compact form: `Table("id:str amount:int note:str? tags:list")`.
+    """A table's columns in compact form: `Table("id:str amount:int/matter note:str?/prose")`.
 
     The first column is the primary key. `?` allows null. Types are str, int, float, bool, list and
-    dict (JSON). `search` names the text columns of a full-text index, `index` the columns with an
-    ordinary index. `identity` marks the table that says who is signed in, which a stale read does
-    not take back.
+    dict (JSON). After the slash stands the column's role; the key's is `id` where nothing else is
+    said. `catalogue` marks a table that no call changes; all its columns but the key are matter.
+    `search` names the text columns of a full-text index, `index` the columns with an ordinary
+    index. `identity` marks the table that says who is signed in, which a stale read does not take
+    back.
+
+    `outward` is a condition on rows (`servers.kit.expr`): an added row that meets it has reached
+    someone else and cannot be taken back by deleting it. Rows that meet `tentative` (carts, drafts)
+    bind nobody yet. `noun` says in words what an added row is, with columns in braces and how to
+    write them: `a payment of {amount:cents} to {contact_id}`.
     """
 
     spec: str
     search: tuple[str, ...] = ()
     index: tuple[str, ...] = ()
     identity: bool = False
+    catalogue: bool = False
+    outward: Mapping[str, Any] | None = None
+    tentative: Mapping[str, Any] | None = None
+    noun: str = ""
 
     @functools.cached_property
     def columns(self) -> dict[str, tuple[str, bool]]:
         """Column name → (type name, nullable)."""
         columns = {}
         for part in self.spec.split():
-            name, _, declared = part.partition(":")
+            name, _, declared = part.partition("/")[0].partition(":")
             kind = declared.rstrip("?")
             if kind not in _TYPES:
                 raise InputError(f"column {part!r}: unknown type{did_you_mean(kind, _TYPES)}")
             columns[name] = (kind, declared.endswith("?"))
         return columns
+
+    @functools.cached_property
+    def roles(self) -> dict[str, Role]:
+        """Column name → role.
+
+        Raises `InputError` for an unknown role and for a column without one.
+        """
+        roles: dict[str, Role] = {}
+        for part in self.spec.split():
+            declared, _, given = part.partition("/")
+            name = declared.partition(":")[0]
+            role = given or ("id" if not roles else "matter" if self.catalogue else "")
+            if not role:
+                raise InputError(f"column {name!r}: no role; say one of {', '.join(ROLES)}")
+            if role not in ROLES:
+                raise InputError(f"column {part!r}: unknown role{did_you_mean(role, ROLES)}")
+            roles[name] = role
+        return roles
 
     @functools.cached_property
     def key(self) -> str:

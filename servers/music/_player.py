@@ -21,12 +21,20 @@ from servers.kit.values import iso, parse_time
 # `items` is the list that is playing; `place` and `lead` are indexes into it: of the current item,
 # and of the one that comes first in shuffled order.
 PLAYER = (
-    "id:str items:list place:int lead:int now_id:str? position_ms:int at:str playing:bool "
-    "shuffle:bool seed:str repeat:str context:str? "
+    "id:str items:list/matter place:int/derived lead:int/matter now_id:str?/stamp "
+    "position_ms:int/manner at:str/derived playing:bool/matter shuffle:bool/matter "
+    "seed:str/derived repeat:str/matter context:str?/matter "
 )
-QUEUE = Table("id:str track_id:str place:int added_at:str")
+QUEUE = Table(
+    "id:str track_id:str/ref place:int/manner added_at:str/stamp",
+    noun="the track {track_id} in the queue",
+)
 # What was heard of a track up to `at`; `plays` counts only plays of half a minute or more.
-PLAYS = Table("id:str track_id:str at:str plays:int ms:int", index=("at",))
+PLAYS = Table(
+    "id:str track_id:str/derived at:str/derived plays:int/derived ms:int/derived",
+    index=("at",),
+    noun="a play of {track_id} until {at:moment}",
+)
 COUNTS_AFTER = 30_000
 """Milliseconds of a track that must be heard for it to count as a play."""
 

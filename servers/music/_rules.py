@@ -28,6 +28,7 @@ SHARED = {
         "id:str name:str genre:str also:str? followers:int spotify_id:str? apple_id:str?",
         search=("name",),
         index=("spotify_id", "apple_id"),
+        catalogue=True,
     ),
     # `withdrawn` is the day on which the label removed the album from Spotify.
     "music_albums": Table(
@@ -35,6 +36,7 @@ SHARED = {
         "spotify_id:str? apple_id:str?",
         search=("title", "credit"),
         index=("artist_id", "spotify_id", "apple_id"),
+        catalogue=True,
     ),
     # `origin` is the track that this one repeats, and `version` says how: same (the same
     # recording), live, remastered, acoustic, clean or cover.
@@ -43,9 +45,14 @@ SHARED = {
         "version:str? origin:str? spotify_id:str? apple_id:str?",
         search=("title", "credit"),
         index=("album_id", "guest_id", "spotify_id", "apple_id"),
+        catalogue=True,
     ),
 }
-LIBRARY = Table("item_id:str kind:str added_at:str", index=("kind",))
+LIBRARY = Table(
+    "item_id:str/matter kind:str/matter added_at:str/stamp",
+    index=("kind",),
+    noun="the {kind} {item_id} in the library",
+)
 
 # -- genres and arguments -------------------------------------------------------------------------
 Genre = Literal[

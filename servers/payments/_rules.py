@@ -21,13 +21,26 @@ from servers.kit.values import dollars
 SHARED = {
     # `behind` is the account that a debit card draws on.
     # `opening` of a credit card is its free credit.
-    "payments_accounts": Table("id:str type:str name:str last4:str behind:str? opening:int"),
+    "payments_accounts": Table(
+        "id:str type:str name:str last4:str behind:str? opening:int", catalogue=True
+    ),
+    # Every entry follows from a transaction.
     "payments_entries": Table(
-        "id:str account_id:str amount:int at:str ref:str what:str", index=("account_id", "ref")
+        "id:str account_id:str/derived amount:int/derived at:str/derived ref:str/derived "
+        "what:str/derived",
+        index=("account_id", "ref"),
+        noun="an entry of {amount:cents} in an account ({what})",
     ),
 }
-CONTACTS = Table("id:str name:str username:str email:str? phone:str? added_at:str removed_at:str?")
-SOURCES = Table("id:str account_id:str added_at:str active:bool")
+CONTACTS = Table(
+    "id:str name:str/matter username:str/matter email:str?/matter phone:str?/matter "
+    "added_at:str/stamp removed_at:str?/stamp",
+    noun="the contact {name}",
+)
+SOURCES = Table(
+    "id:str account_id:str/ref added_at:str/stamp active:bool/matter",
+    noun="the linked account {account_id}",
+)
 
 DAY = 86_400
 SETTLES = 30 * 60

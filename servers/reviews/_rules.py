@@ -22,7 +22,8 @@ from servers.kit.zones import local
 # -- tables -----------------------------------------------------------------------------------
 SHARED = {
     "reviews_cities": Table(
-        "id:str name:str state:str state_name:str lat:float lng:float timezone:str"
+        "id:str name:str state:str state_name:str lat:float lng:float timezone:str",
+        catalogue=True,
     )
 }
 PLACES = Table(
@@ -31,6 +32,7 @@ PLACES = Table(
     "closed_at:str? reopens_at:str? moved_to:str?",
     search=("name", "category", "tags"),
     index=("city_id",),
+    catalogue=True,
 )
 """Listings. `hours` holds seven texts, Monday first: "11:00-22:00", "24h" or "" (closed).
 
@@ -39,20 +41,42 @@ next day.
 """
 
 REVIEWS = (
-    "id:str business_id:str author:str mine:bool rating:int body:str photos:list? votes:int "
-    "written_at:str edited_at:str? reply:str?"
+    "id:str business_id:str/ref author:str/derived mine:bool/derived rating:int/matter "
+    "body:str/prose photos:list?/matter votes:int/derived written_at:str/stamp "
+    "edited_at:str?/stamp reply:str?/derived"
 )
-VOTES = Table("id:str review_id:str at:str", index=("review_id",))
-SAVED = Table("id:str business_id:str saved_at:str")
+REVIEW = "a {rating}-star review of {business_id}"
+"""What a review is in words."""
+VOTES = Table(
+    "id:str review_id:str/ref at:str/stamp",
+    index=("review_id",),
+    noun="a vote for the review {review_id}",
+)
+SAVED = Table("id:str business_id:str/ref saved_at:str/stamp", noun="the saved place {business_id}")
 QUESTIONS = Table(
-    "id:str business_id:str author:str mine:bool body:str asked_at:str", index=("business_id",)
+    "id:str business_id:str/ref author:str/derived mine:bool/derived body:str/prose "
+    "asked_at:str/stamp",
+    index=("business_id",),
+    outward={},
+    noun="a question about {business_id}",
 )
 ANSWERS = Table(
-    "id:str question_id:str author:str mine:bool body:str answered_at:str", index=("question_id",)
+    "id:str question_id:str/ref author:str/derived mine:bool/derived body:str/prose "
+    "answered_at:str/stamp",
+    index=("question_id",),
+    outward={},
+    noun="an answer to the question {question_id}",
 )
-LISTS = Table("id:str name:str description:str? created_at:str")
-LIST_ITEMS = Table("id:str list_id:str business_id:str note:str? added_at:str", index=("list_id",))
-ACCOUNT = Table("id:str name:str email:str city_id:str shown:str", identity=True)
+LISTS = Table(
+    "id:str name:str/matter description:str?/prose created_at:str/stamp",
+    noun="the list {name} of places",
+)
+LIST_ITEMS = Table(
+    "id:str list_id:str/ref business_id:str/ref note:str?/prose added_at:str/stamp",
+    index=("list_id",),
+    noun="the place {business_id} on the list {list_id}",
+)
+ACCOUNT = Table("id:str name:str email:str city_id:str shown:str", identity=True, catalogue=True)
 
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 

@@ -27,11 +27,12 @@ from servers.kit.zones import local
 SHARED = {
     # `market` is the city's price level, in per cent of the usual rates.
     "ridesharing_cities": Table(
-        "id:str name:str state:str lat:float lng:float timezone:str market:int"
+        "id:str name:str state:str lat:float lng:float timezone:str market:int", catalogue=True
     ),
     "ridesharing_places": Table(
         "id:str name:str kind:str address:str city:str state:str lat:float lng:float",
         search=("name", "kind", "address", "city"),
+        catalogue=True,
     ),
 }
 SLOT = 300

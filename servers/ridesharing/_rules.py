@@ -15,19 +15,31 @@ from servers.kit.values import dollars
 from servers.ridesharing import _roads as roads
 from servers.ridesharing._roads import Mode, Spot
 
-PROFILE = Table("id:str name:str email:str phone:str timezone:str city_id:str", identity=True)
-SAVED = Table("id:str label:str address:str lat:float lng:float saved_at:str")
-WALLET = Table("id:str kind:str name:str last4:str? expires:str? is_default:bool added_at:str")
+PROFILE = Table(
+    "id:str name:str email:str phone:str timezone:str city_id:str", identity=True, catalogue=True
+)
+SAVED = Table(
+    "id:str label:str/matter address:str/matter lat:float/matter lng:float/matter "
+    "saved_at:str/stamp",
+    noun="the saved place {label}",
+)
+WALLET = Table(
+    "id:str kind:str name:str last4:str? expires:str? is_default:bool added_at:str",
+    catalogue=True,
+)
 DRIVERS = Table(
     "id:str name:str rating:float rides:int vehicle:str colour:str plate:str skills:list "
     "city_id:str",
     index=("city_id",),
+    catalogue=True,
 )
 # An offer takes `percent` or `amount` off, at most `most`. If `first` is set, the offer is only for
 # that many first rides (of its `modes`, if it names any).
 OFFERS = Table(
-    "id:str code:str title:str percent:int? amount:int? most:int? minimum:int first:int? "
-    "modes:list starts_at:str expires_at:str applied_at:str?"
+    "id:str code:str/matter title:str/matter percent:int?/matter amount:int?/matter "
+    "most:int?/matter minimum:int/matter first:int?/matter modes:list/matter "
+    "starts_at:str/appointed expires_at:str/appointed applied_at:str?/stamp",
+    noun="the offer {code}",
 )
 
 

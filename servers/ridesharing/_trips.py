@@ -18,21 +18,33 @@ from servers.ridesharing import _roads as roads
 from servers.ridesharing._roads import Mode, Spot
 from servers.ridesharing._rules import Words, off
 
-ADJUSTMENTS = Table("id:str ride_id:str amount:int reason:str at:str", index=("ride_id",))
+ADJUSTMENTS = Table(
+    "id:str ride_id:str amount:int reason:str at:str", index=("ride_id",), catalogue=True
+)
+WAY = (
+    "pickup:str/derived pickup_lat:float/matter pickup_lng:float/matter "
+    "dropoff:str/derived dropoff_lat:float/matter dropoff_lng:float/matter "
+)
+"""Columns of the two ends; `pickup` and `dropoff` say what the points are called."""
+
+MOMENTS = "matched_at:str/derived arrives_at:str/derived starts_at:str/derived ends_at:str/derived "
+"""Columns that `timetable` draws from the row's id."""
+
 RIDE = (
-    "id:str mode_id:str city_id:str driver_id:str card_id:str offer_id:str? "
-    "pickup:str pickup_lat:float pickup_lng:float "
-    "dropoff:str dropoff_lat:float dropoff_lng:float "
-    "priced_at:str percent:int fare:int wait:int requested_at:str scheduled_for:str? "
-    "matched_at:str arrives_at:str starts_at:str ends_at:str "
-    "cancelled_at:str? cancelled_by:str? cancel_fee:int "
-    "rating:int? rated_at:str? tip:int tipped_at:str? "
+    "id:str mode_id:str/matter city_id:str/derived driver_id:str/derived card_id:str/ref "
+    f"offer_id:str?/ref {WAY}"
+    "priced_at:str/derived percent:int/derived fare:int/derived wait:int/derived "
+    f"requested_at:str/stamp scheduled_for:str?/appointed {MOMENTS}"
+    "cancelled_at:str?/stamp cancelled_by:str?/matter cancel_fee:int/derived "
+    "rating:int?/matter rated_at:str?/stamp tip:int/matter tipped_at:str?/stamp "
 )
 """Columns of a ride: `fare` is the agreed fare, `wait` the promised minutes to the pickup.
 
 The moments from `matched_at` to `ends_at` are fixed at the time of the request. They come true
-unless somebody cancels, so a status follows from the row and the current time alone.
+unless somebody cancels, so a status follows from the row and the current time alone. They and the
+driver are drawn from the ride's id.
 """
+RIDE_NOUN = "a ride ({mode_id}) from {pickup} to {dropoff}"
 MINUTE = 60
 DAY = 86_400
 FREE_CANCEL = 2 * MINUTE

@@ -11,7 +11,10 @@ from servers.shopping import _catalogue as catalogue
 from servers.shopping import _stores as stores
 from servers.shopping._rules import Shop
 
-LINE = "id:str product_id:str quantity:int fulfillment:str store_id:str? added_at:str"
+LINE = (
+    "id:str product_id:str/ref quantity:int/matter fulfillment:str/matter store_id:str?/ref "
+    "added_at:str/stamp"
+)
 SHIPPING = "shipping"
 
 

@@ -25,8 +25,11 @@ LISTING = (
     "online_only:bool per_order:int"
 )
 REVIEWS = Table(
-    "id:str subject:str rating:int title:str body:str author:str verified:bool mine:bool at:str",
+    "id:str subject:str/ref rating:int/matter title:str/prose body:str/prose author:str/derived "
+    "verified:bool/derived mine:bool/derived at:str/stamp",
     index=("subject",),
+    outward={},
+    noun="a {rating}-star review of {subject}",
 )
 RESTOCK = 60
 """Units that arrive when a product is restocked."""

@@ -14,7 +14,8 @@ from servers.shopping._rules import Shop, percent, split
 # the code is for: all of them where both are empty.
 COUPONS = Table(
     "code:str description:str percent:int? amount:int? cap:int? minimum:int "
-    "items:list departments:list starts:str expires:str public:bool"
+    "items:list departments:list starts:str expires:str public:bool",
+    catalogue=True,
 )
 UNKNOWN = 0
 NOT_VALID_NOW = 1

@@ -26,20 +26,25 @@ from servers.shopping._rules import DAY, HOUR, Shop
 # A parcel has ships_at and out_at, a courier's run out_at, a pickup ready_at and hold_until.
 # done_at is when the order was handed over.
 ORDER = (
-    "id:str placed_at:str fulfillment:str shipping_option:str? store_id:str? slot_at:str? "
-    "address_id:str? method_id:str shipping:int fees:int code:str? promised_by:str "
-    "ships_at:str? out_at:str? ready_at:str? hold_until:str? done_at:str? "
-    "lost_at:str? canceled_at:str? cancel_reason:str? plan_id:str?"
+    "id:str placed_at:str/stamp fulfillment:str/matter shipping_option:str?/matter "
+    "store_id:str?/ref slot_at:str?/appointed address_id:str?/ref method_id:str/ref "
+    "shipping:int/derived fees:int/derived code:str?/matter promised_by:str/derived "
+    "ships_at:str?/derived out_at:str?/derived ready_at:str?/derived hold_until:str?/derived "
+    "done_at:str?/stamp lost_at:str?/derived canceled_at:str?/stamp cancel_reason:str?/prose "
+    "plan_id:str?/ref"
 )
 ORDER_INDEX = ("placed_at", "plan_id")
 ITEM = (
-    "id:str order_id:str product_id:str title:str quantity:int unit_price:int discount:int tax:int"
+    "id:str order_id:str/ref product_id:str/ref title:str/derived quantity:int/matter "
+    "unit_price:int/derived discount:int/derived tax:int/derived"
 )
 # A positive amount was charged, a negative one refunded; `ref` is the id of the return or item that
 # the refund is for.
 CHARGES = Table(
-    "id:str order_id:str method_id:str amount:int at:str what:str ref:str?",
+    "id:str order_id:str/ref method_id:str/ref amount:int/derived at:str/stamp "
+    "what:str/derived ref:str?/ref",
     index=("order_id", "method_id"),
+    noun="an entry ({what}) of {amount:cents} for the order {order_id}",
 )
 UNCLAIMED = "not picked up"
 """The `what` of the refund of an order that nobody collects."""

@@ -10,9 +10,11 @@ from servers.shopping import _orders as life
 from servers.shopping._rules import DAY, Shop
 
 RETURNS = Table(
-    "id:str order_id:str item_id:str reason:str method:str "
-    "requested_at:str received_at:str refunded_at:str",
+    "id:str order_id:str/ref item_id:str/ref reason:str/prose method:str/matter "
+    "requested_at:str/stamp received_at:str/derived refunded_at:str/derived",
     index=("order_id",),
+    outward={},
+    noun="a return of {item_id} from the order {order_id}",
 )
 TRAVEL = {"mail": (6 * DAY, 2 * DAY), "store": (DAY, 0), "drive_up": (DAY, 0)}
 """By method: seconds until a return is received, and from then until it is refunded."""

@@ -24,23 +24,29 @@ SHARED = {
         "id:str name:str brand:str category:str department:str description:str features:list "
         "food:bool final_sale:bool",
         index=("category",),
+        catalogue=True,
     ),
     "shopping_areas": Table(
-        "id:str city:str state:str lat:float lng:float timezone:str", index=("city",)
+        "id:str city:str state:str lat:float lng:float timezone:str",
+        index=("city",),
+        catalogue=True,
     ),
 }
 """Tables of the whole category; the id of an area is its ZIP code."""
 ADDRESSES = Table(
-    "id:str name:str street:str city:str state:str zip:str country:str "
-    "added_at:str default_since:str?"
+    "id:str name:str/matter street:str/matter city:str/matter state:str/matter zip:str/matter "
+    "country:str/matter added_at:str/stamp default_since:str?/stamp",
+    noun="the address {street}, {city} of {name}",
 )
 # `gift_card` is the id of the card's row if the method is a gift card; `closed_at` is when the
 # issuer stopped honouring the method.
 METHODS = Table(
-    "id:str type:str brand:str last4:str expires:str? gift_card:str? billing:str? "
-    "added_at:str default_since:str? closed_at:str?"
+    "id:str type:str/matter brand:str/derived last4:str/matter expires:str?/matter "
+    "gift_card:str?/ref billing:str?/matter added_at:str/stamp default_since:str?/stamp "
+    "closed_at:str?/derived",
+    noun="the payment method {brand} ending in {last4}",
 )
-GIFT_CARDS = Table("id:str number:str loaded:int issued_at:str", index=("number",))
+GIFT_CARDS = Table("id:str number:str loaded:int issued_at:str", index=("number",), catalogue=True)
 
 DAY = 86_400
 HOUR = 3_600

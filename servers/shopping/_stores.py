@@ -23,11 +23,14 @@ from servers.shopping._rules import HOUR, Shop
 # closed for good.
 STORES = Table(
     "id:str name:str street:str city:str state:str zip:str lat:float lng:float phone:str "
-    "timezone:str opens:int closes:int services:list closed_on:str?"
+    "timezone:str opens:int closes:int services:list closed_on:str?",
+    catalogue=True,
 )
 # Exceptions to the rules for a product in a store: its own count, its own price.
 SHELVES = Table(
-    "id:str store_id:str product_id:str quantity:int? price:int? note:str?", index=("product_id",)
+    "id:str store_id:str product_id:str quantity:int? price:int? note:str?",
+    index=("product_id",),
+    catalogue=True,
 )
 AISLES = {
     "Electronics": "E",

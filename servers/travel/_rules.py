@@ -26,16 +26,20 @@ from servers.travel import _stock as stock
 SHARED = {
     # `tax` is in basis points.
     "travel_cities": Table(
-        "id:str name:str state:str state_name:str lat:float lng:float timezone:str tax:int"
+        "id:str name:str state:str state_name:str lat:float lng:float timezone:str tax:int",
+        catalogue=True,
     ),
     # `fee` (cents per room and night) is charged by the hotel in addition to its rate.
     "travel_hotels": Table(
         "id:str city_id:str kind:str stars:int street:str zip:str lat:float lng:float phone:str "
         "fee:int amenities:list opens:str leaves:str closed_from:str? closed_to:str?",
         index=("city_id",),
+        catalogue=True,
     ),
     "travel_events": Table(
-        "id:str city_id:str name:str begins:str ends:str fill:int", index=("city_id",)
+        "id:str city_id:str name:str begins:str ends:str fill:int",
+        index=("city_id",),
+        catalogue=True,
     ),
 }
 # Room types of one pool are the same rooms under different conditions. `units` is the provider's
@@ -45,17 +49,25 @@ ROOM_TYPES = Table(
     "id:str property_id:str name:str pool:str units:int sleeps:int beds:str base:int policy:str "
     "min_stay:int breakfast:bool deposit:int",
     index=("property_id",),
+    catalogue=True,
 )
 # `nights` holds the agreed price of one room for each night, in cents.
 BOOKINGS = Table(
-    "id:str property_id:str room_type_id:str check_in:str check_out:str rooms:int guests:int "
-    "guest_name:str guest_email:str guest_phone:str? requests:str? nights:list discount:int "
-    "card_id:str created_at:str modified_at:str? cancelled_at:str? no_show:bool",
+    "id:str property_id:str/ref room_type_id:str/ref check_in:str/appointed "
+    "check_out:str/appointed rooms:int/matter guests:int/matter guest_name:str/matter "
+    "guest_email:str/matter guest_phone:str?/matter requests:str?/prose nights:list/derived "
+    "discount:int/matter card_id:str/ref created_at:str/stamp modified_at:str?/derived "
+    "cancelled_at:str?/stamp no_show:bool/derived",
     index=("property_id", "check_in"),
+    outward={},
+    noun="a stay at {property_id} from {check_in:day} to {check_out:day}",
 )
-CARDS = Table("id:str brand:str name:str last4:str expires:str added_at:str")
-ACCOUNT = Table("id:str name:str email:str phone:str timezone:str", identity=True)
-TRAVELERS = Table("id:str name:str email:str? phone:str? added_at:str")
+CARDS = Table("id:str brand:str name:str last4:str expires:str added_at:str", catalogue=True)
+ACCOUNT = Table("id:str name:str email:str phone:str timezone:str", identity=True, catalogue=True)
+TRAVELERS = Table(
+    "id:str name:str/matter email:str?/matter phone:str?/matter added_at:str/stamp",
+    noun="the saved traveler {name}",
+)
 
 DAY = 86_400
 LONGER_FROM = 108

@@ -6,9 +6,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from servers.kit.service import Service
-from servers.kit.store import World
+from servers.kit.store import Table, World
 from servers.kit.types import Row
 from servers.weather._rules import Place
+
+UNITS = "temperature:str/matter wind:str/matter precipitation:str/matter distance:str/matter"
+"""Columns of the account's row that hold its units."""
+
+SAVED = Table(
+    "id:str label:str/matter location:str/ref created:str/stamp",
+    index=("location",),
+    noun="the saved location {label}",
+)
+PROFILE_NOUN = "the weather settings of {email}"
 
 
 def profile(db: World, table: str) -> Row:

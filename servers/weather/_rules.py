@@ -22,18 +22,22 @@ from servers.weather._sky import sun_elevation
 SHARED_TABLES = {
     "weather_cities": Table(
         "id:str name:str state:str abbr:str country:str lat:float lon:float timezone:str "
-        "climate:dict"
+        "climate:dict",
+        catalogue=True,
     ),
     "weather_events": Table(
         "id:str city:str starts:str ends:str temp:float rain:float wind:float cloud:int pm25:float",
         index=("city",),
+        catalogue=True,
     ),
     "weather_hours": Table(
         "id:str city:str temp:float humidity:int wind:float wind_deg:int pressure:float "
-        "cloud:int rain:float pm25:float"
+        "cloud:int rain:float pm25:float",
+        catalogue=True,
     ),
     "weather_days": Table(
-        "id:str city:str high:float low:float humidity:int wind:float cloud:int rain:float"
+        "id:str city:str high:float low:float humidity:int wind:float cloud:int rain:float",
+        catalogue=True,
     ),
 }
 """Cities with monthly normals, events on top of them, stored hours and past days.
@@ -54,6 +58,7 @@ ALERTS = Table(
     "id:str city:str event:str severity:str issued:str starts:str ends:str description:str "
     "instruction:str",
     index=("city",),
+    catalogue=True,
 )
 """A provider's alerts. One is public from `issued` on and ends at `ends`."""
 

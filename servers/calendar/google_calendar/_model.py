@@ -17,19 +17,37 @@ from servers.kit.values import parse_time
 from servers.kit.zones import local
 
 TABLES = {
-    "google_calendar_profile": Table("id:str name:str email:str timezone:str", identity=True),
+    "google_calendar_profile": Table(
+        "id:str name:str email:str timezone:str", identity=True, catalogue=True
+    ),
     "google_calendar_calendars": rules.CALENDARS,
-    "google_calendar_events": Table(rules.EVENT, search=rules.SEARCH, index=rules.INDEX),
+    "google_calendar_events": Table(
+        rules.EVENT,
+        search=rules.SEARCH,
+        index=rules.INDEX,
+        outward=rules.INVITES,
+        noun=rules.EVENT_NOUN,
+    ),
     "google_calendar_acl": Table(
-        "id:str calendar_id:str email:str role:str granted_at:str", index=("calendar_id",)
+        "id:str calendar_id:str/ref email:str/matter role:str/matter granted_at:str/stamp",
+        index=("calendar_id",),
+        outward={},
+        noun="the access of {email} to {calendar_id} ({role})",
     ),
     "google_calendar_slots": Table(
-        "id:str calendar_id:str title:str description:str location:str start_at:str "
-        "end_at:str event_id:str? created_at:str",
+        "id:str calendar_id:str/ref title:str/prose description:str/prose location:str/prose "
+        "start_at:str/appointed end_at:str/appointed event_id:str?/ref created_at:str/stamp",
         index=("calendar_id",),
+        noun="the appointment slot {title} on {start_at:moment}",
     ),
-    "google_calendar_hours": Table("id:str days:list start_time:str end_time:str"),
-    "google_calendar_absence": Table("id:str start_date:str end_date:str decline_message:str?"),
+    "google_calendar_hours": Table(
+        "id:str days:list/matter start_time:str/matter end_time:str/matter",
+        noun="the working hours from {start_time} to {end_time}",
+    ),
+    "google_calendar_absence": Table(
+        "id:str start_date:str/appointed end_date:str/appointed decline_message:str?/prose",
+        noun="the absence from {start_date:day} to {end_date:day}",
+    ),
 }
 WORDS = rules.Words(
     tables="google_calendar",

@@ -18,30 +18,44 @@ from servers.kit.zones import local
 
 EVENTS = "outlook_calendar_events"
 TABLES = {
-    "outlook_calendar_profile": Table("id:str name:str email:str timezone:str", identity=True),
+    "outlook_calendar_profile": Table(
+        "id:str name:str email:str timezone:str", identity=True, catalogue=True
+    ),
     "outlook_calendar_calendars": rules.CALENDARS,
     EVENTS: Table(
-        f"{rules.EVENT} category:str? room_id:str?",
+        f"{rules.EVENT} category:str?/matter room_id:str?/ref",
         search=rules.SEARCH,
         index=(*rules.INDEX, "room_id"),
+        outward=rules.INVITES,
+        noun=rules.EVENT_NOUN,
     ),
     "outlook_calendar_rooms": Table(
-        "id:str name:str capacity:int building:str floor:int equipment:list"
+        "id:str name:str capacity:int building:str floor:int equipment:list", catalogue=True
     ),
     # Bookings by other people; one with a `rule` repeats.
     "outlook_calendar_bookings": Table(
         "id:str room_id:str title:str organizer:str start_at:str end_at:str rule:dict?",
         index=("room_id",),
+        catalogue=True,
     ),
-    "outlook_calendar_categories": Table("name:str color:str"),
-    "outlook_calendar_hours": Table("id:str days:list start_time:str end_time:str timezone:str"),
+    "outlook_calendar_categories": Table("name:str color:str", catalogue=True),
+    "outlook_calendar_hours": Table(
+        "id:str days:list/matter start_time:str/matter end_time:str/matter timezone:str/matter",
+        noun="the working hours from {start_time} to {end_time}",
+    ),
     # `slots` are {slot_id, start_at, end_at}; the organizer votes too.
     "outlook_calendar_polls": Table(
-        "id:str title:str organizer:str attendees:list slots:list duration_minutes:int "
-        "location:str created_at:str closed_at:str? event_id:str? slot_id:str?"
+        "id:str title:str/prose organizer:str/derived attendees:list/recipients "
+        "slots:list/matter duration_minutes:int/matter location:str/prose created_at:str/stamp "
+        "closed_at:str?/stamp event_id:str?/ref slot_id:str?/ref",
+        outward={},
+        noun="the scheduling poll {title}",
     ),
     "outlook_calendar_votes": Table(
-        "id:str poll_id:str slot_id:str voter:str response:str voted_at:str", index=("poll_id",)
+        "id:str poll_id:str/ref slot_id:str/ref voter:str/derived response:str/matter "
+        "voted_at:str/stamp",
+        index=("poll_id",),
+        noun="a vote ({response}) in the poll {poll_id}",
     ),
 }
 WORDS = rules.Words(

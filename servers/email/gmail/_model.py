@@ -14,15 +14,30 @@ from servers.kit.types import Json, Row
 
 TABLES = {
     "gmail_emails": Table(
-        f"{rules.MAIL} labels:list snooze_until:str?",
+        f"{rules.MAIL} labels:list/matter snooze_until:str?/appointed",
         index=("account", "thread_id", "conversation"),
         search=rules.SEARCH,
+        outward={"labels": {"contains": "sent"}},
+        noun="a mail from {sender_name} to {recipients} ({subject})",
     ),
-    "gmail_drafts": Table(rules.DRAFT),
-    "gmail_scheduled": Table(f"{rules.DRAFT} send_at:str", index=("send_at",)),
-    "gmail_templates": Table("id:str account:str name:str subject:str body:str"),
-    "gmail_contacts": Table("id:str account:str name:str email_address:str", index=("account",)),
-    "gmail_labels": Table("id:str account:str name:str"),
+    "gmail_drafts": Table(
+        rules.DRAFT, tentative={}, noun="a draft of a mail to {recipients} ({subject})"
+    ),
+    "gmail_scheduled": Table(
+        f"{rules.DRAFT} send_at:str/appointed",
+        index=("send_at",),
+        noun="a mail to {recipients} that goes out on {send_at:moment}",
+    ),
+    "gmail_templates": Table(
+        "id:str account:str/ref name:str/matter subject:str/prose body:str/prose",
+        noun="the template {name}",
+    ),
+    "gmail_contacts": Table(
+        "id:str account:str/ref name:str/matter email_address:str/matter",
+        index=("account",),
+        noun="the contact {name}, {email_address}",
+    ),
+    "gmail_labels": Table("id:str account:str/ref name:str/matter", noun="the label {name}"),
 }
 
 # -- arguments --------------------------------------------------------------------------------

@@ -14,15 +14,28 @@ from servers.kit.types import Json, Row
 
 TABLES = {
     "outlook_emails": Table(
-        f"{rules.MAIL} folder:str categories:list pinned:bool",
+        f"{rules.MAIL} folder:str/matter categories:list/matter pinned:bool/matter",
         index=("account", "thread_id", "conversation", "folder"),
         search=rules.SEARCH,
+        outward={"folder": "sent"},
+        noun="a mail from {sender_name} to {recipients} ({subject})",
     ),
-    "outlook_drafts": Table(rules.DRAFT),
-    "outlook_people": Table("id:str account:str name:str email_address:str", index=("account",)),
-    "outlook_folders": Table("id:str account:str name:str"),
-    "outlook_categories": Table("id:str account:str name:str color:str"),
-    "outlook_quick_steps": Table("id:str account:str name:str actions:list created_at:str"),
+    "outlook_drafts": Table(
+        rules.DRAFT, tentative={}, noun="a draft of a mail to {recipients} ({subject})"
+    ),
+    "outlook_people": Table(
+        "id:str account:str/ref name:str/matter email_address:str/matter",
+        index=("account",),
+        noun="the contact {name}, {email_address}",
+    ),
+    "outlook_folders": Table("id:str account:str/ref name:str/matter", noun="the folder {name}"),
+    "outlook_categories": Table(
+        "id:str account:str/ref name:str/matter color:str/matter", noun="the category {name}"
+    ),
+    "outlook_quick_steps": Table(
+        "id:str account:str/ref name:str/matter actions:list/matter created_at:str/stamp",
+        noun="the quick step {name}",
+    ),
 }
 
 # -- arguments --------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ TABLES = {
         "id:str name:str email:str account_number:str account_type:str registration:str born:str "
         "bank_name:str bank_last4:str opened_at:str",
         identity=True,
+        catalogue=True,
     ),
     "fidelity_orders": brokerage.ORDERS,
     "fidelity_transfers": brokerage.TRANSFERS,
@@ -27,7 +28,10 @@ TABLES = {
     "fidelity_watchlist": brokerage.WATCH,
     "fidelity_alerts": brokerage.ALERTS,
     # securities is a list of [symbol, weight in hundredths of a percent].
-    "fidelity_baskets": Table("id:str name:str securities:list created_at:str deleted_at:str?"),
+    "fidelity_baskets": Table(
+        "id:str name:str/matter securities:list/matter created_at:str/stamp deleted_at:str?/stamp",
+        noun="the basket {name}",
+    ),
 }
 WORDS = brokerage.Words(
     tables="fidelity",

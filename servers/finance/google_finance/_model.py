@@ -14,12 +14,16 @@ from servers.kit.types import Json, Row
 
 TABLES = {
     "google_finance_watchlists": data.WATCHLISTS,
-    "google_finance_portfolios": Table("id:str name:str created_at:str"),
+    "google_finance_portfolios": Table(
+        "id:str name:str/matter created_at:str/stamp", noun="the portfolio {name}"
+    ),
     # units are 1/100,000,000 shares, price is in 1/10000 dollars; bought_on is the day in New York
     # (for coins, in UTC).
     "google_finance_lots": Table(
-        "id:str portfolio_id:str symbol:str units:int price:int bought_on:str added_at:str",
+        "id:str portfolio_id:str/ref symbol:str/matter units:int/matter price:int/matter "
+        "bought_on:str/appointed added_at:str/stamp",
         index=("portfolio_id",),
+        noun="a purchase of {symbol} on {bought_on:day} in the portfolio {portfolio_id}",
     ),
 }
 

@@ -22,6 +22,7 @@ TABLES = {
         "id:str name:str email:str account_number:str account_type:str gold:bool bank_name:str "
         "bank_last4:str opened_at:str",
         identity=True,
+        catalogue=True,
     ),
     "robinhood_orders": brokerage.ORDERS,
     "robinhood_transfers": brokerage.TRANSFERS,
@@ -31,8 +32,10 @@ TABLES = {
     "robinhood_alerts": brokerage.ALERTS,
     # A contract's id is the symbol of its orders; closed_at is when its expiration was settled.
     "robinhood_contracts": Table(
-        "id:str underlying:str right_type:str strike:int expiry:str ends_at:str closed_at:str?",
+        "id:str/matter underlying:str/matter right_type:str/matter strike:int/matter "
+        "expiry:str/appointed ends_at:str/derived closed_at:str?/derived",
         index=("underlying",),
+        noun="the {right_type} contract on {underlying} that expires on {expiry:day}",
     ),
 }
 WORDS = brokerage.Words(

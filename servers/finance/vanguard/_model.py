@@ -20,23 +20,32 @@ from servers.kit.types import Json, Row
 from servers.kit.values import dollars
 
 TABLES = {
-    "vanguard_profile": Table("id:str name:str email:str born:str", identity=True),
+    "vanguard_profile": Table("id:str name:str email:str born:str", identity=True, catalogue=True),
     # The account in the first place is the primary one, which tools use by default.
     "vanguard_accounts": Table(
-        "id:str kind:str number:str place:int bank_name:str bank_last4:str opened_at:str"
+        "id:str kind:str number:str place:int bank_name:str bank_last4:str opened_at:str",
+        catalogue=True,
     ),
     "vanguard_orders": brokerage.ORDERS,
     "vanguard_transfers": brokerage.TRANSFERS,
     "vanguard_dividends": brokerage.DIVIDENDS,
     "vanguard_recurring": clockwork.RECURRING,
     "vanguard_watchlist": brokerage.WATCH,
-    "vanguard_reinvest": Table("id:str account_id:str fund_id:str reinvest:bool set_at:str"),
+    "vanguard_reinvest": Table(
+        "id:str/matter account_id:str/ref fund_id:str/matter reinvest:bool/matter set_at:str/stamp",
+        noun="the choice whether dividends of {fund_id} are reinvested ({reinvest})",
+    ),
     # Percentages in hundredths.
-    "vanguard_targets": Table("account_id:str stocks:int bonds:int cash:int set_at:str"),
+    "vanguard_targets": Table(
+        "account_id:str/ref stocks:int/matter bonds:int/matter cash:int/matter set_at:str/stamp",
+        noun="the target allocation of the account {account_id}",
+    ),
     "vanguard_rmd_plans": Table(
-        "id:str account_id:str amount:int frequency:str start_date:str created_at:str "
-        "next_at:str? cancelled_at:str?",
+        "id:str account_id:str/ref amount:int/matter frequency:str/matter "
+        "start_date:str/appointed created_at:str/stamp next_at:str?/derived "
+        "cancelled_at:str?/stamp",
         index=("next_at",),
+        noun="a plan to withdraw {amount:cents} {frequency} from {start_date:day} on",
     ),
 }
 WORDS = brokerage.Words(

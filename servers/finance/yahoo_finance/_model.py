@@ -13,13 +13,15 @@ from servers.kit.store import Table
 from servers.kit.types import Json, Row
 
 TABLES = {
-    "yahoo_finance_profile": Table("id:str handle:str", identity=True),
+    "yahoo_finance_profile": Table("id:str handle:str", identity=True, catalogue=True),
     "yahoo_finance_watchlists": data.WATCHLISTS,
     # Posts by real people, including the user; `_board` generates those of the crowd.
     "yahoo_finance_posts": Table(
-        "id:str symbol:str author:str mine:bool text:str sentiment:str? created_at:str "
-        "deleted_at:str?",
+        "id:str symbol:str/matter author:str/derived mine:bool/derived text:str/prose "
+        "sentiment:str?/matter created_at:str/stamp deleted_at:str?/stamp",
         index=("symbol", "created_at"),
+        outward={},
+        noun="a post about {symbol} on Yahoo Finance",
     ),
 }
 

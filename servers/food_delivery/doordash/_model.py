@@ -20,14 +20,18 @@ TABLES = {
     "doordash_restaurants": catalogue.RESTAURANTS,
     "doordash_items": catalogue.ITEMS,
     "doordash_options": catalogue.OPTIONS,
-    "doordash_orders": orders.orders_table("dasher_rating:int? reordered_from:str?"),
-    "doordash_lines": orders.lines_table("store_id:str?"),
-    "doordash_favorites": Table("restaurant_id:str added_at:str"),
+    "doordash_orders": orders.orders_table("dasher_rating:int?/matter reordered_from:str?/manner"),
+    "doordash_lines": orders.lines_table("store_id:str?/ref"),
+    "doordash_favorites": Table(
+        "restaurant_id:str/matter added_at:str/stamp", noun="the favorite {restaurant_id}"
+    ),
     # `claims_at` is when the recipient claims the gift and says where it should go (null: never).
     # The order starts then, or when the restaurant opens.
     "doordash_gifts": Table(
-        "order_id:str recipient_name:str recipient_phone:str message:str "
-        "claims_at:str? claim_by:str"
+        "order_id:str/ref recipient_name:str/matter recipient_phone:str/matter message:str/prose "
+        "claims_at:str?/derived claim_by:str/derived",
+        outward={},
+        noun="a gift to {recipient_name} at {recipient_phone}",
     ),
 }
 WORDS = rules.Words(

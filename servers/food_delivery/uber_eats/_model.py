@@ -22,22 +22,32 @@ TABLES = {
     "uber_eats_restaurants": catalogue.RESTAURANTS,
     "uber_eats_items": catalogue.ITEMS,
     "uber_eats_options": catalogue.OPTIONS,
-    "uber_eats_orders": orders.orders_table("group_id:str? idempotency_key:str?"),
-    "uber_eats_lines": orders.lines_table("participant:str?"),
+    "uber_eats_orders": orders.orders_table("group_id:str?/ref idempotency_key:str?/session"),
+    "uber_eats_lines": orders.lines_table("participant:str?/matter"),
     "uber_eats_substitutions": Table(
-        "id:str order_id:str item_id:str preference:str substitute_id:str? set_at:str",
+        "id:str order_id:str/ref item_id:str/ref preference:str/matter substitute_id:str?/ref "
+        "set_at:str/stamp",
         index=("order_id",),
+        noun="the choice {preference} for {item_id} if it is out of stock",
     ),
     "uber_eats_groups": Table(
-        "id:str restaurant_id:str host:str created_at:str deadline_at:str order_id:str?"
+        "id:str restaurant_id:str/ref host:str/derived created_at:str/stamp "
+        "deadline_at:str/derived order_id:str?/ref",
+        tentative={"order_id": {"exists": False}},
+        noun="a group order from {restaurant_id} created on {created_at:moment}",
     ),
     "uber_eats_group_members": Table(
-        "id:str group_id:str name:str joined_at:str", index=("group_id",)
+        "id:str group_id:str/ref name:str/matter joined_at:str/stamp",
+        index=("group_id",),
+        tentative={},
+        noun="the participant {name} of a group order",
     ),
     "uber_eats_group_items": Table(
-        "id:str group_id:str member:str item_id:str name:str quantity:int unit_price:int "
-        "options:list instructions:str?",
+        "id:str group_id:str/ref member:str/matter item_id:str/ref name:str/derived "
+        "quantity:int/matter unit_price:int/derived options:list/matter instructions:str?/prose",
         index=("group_id",),
+        tentative={},
+        noun="the item {item_id} (quantity {quantity}) of {member} in a group order",
     ),
 }
 WORDS = rules.Words(

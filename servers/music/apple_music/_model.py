@@ -19,24 +19,37 @@ TABLES = {
     "apple_music_profile": Table(
         "id:str name:str email:str subscription:str until:str? storefront:str timezone:str",
         identity=True,
+        catalogue=True,
     ),
-    "apple_music_settings": Table("id:str spatial:bool"),
+    "apple_music_settings": Table(
+        "id:str spatial:bool/matter", noun="the setting for spatial audio ({spatial})"
+    ),
     "apple_music_library": rules.LIBRARY,
     # `curator` is null for the user's own playlists.
     "apple_music_playlists": Table(
-        "id:str name:str description:str curator:str? public:bool created_at:str"
+        "id:str name:str/matter description:str/prose curator:str?/derived public:bool/matter "
+        "created_at:str/stamp",
+        noun="the playlist {name}",
     ),
     "apple_music_entries": Table(
-        "id:str playlist_id:str track_id:str place:int added_at:str", index=("playlist_id",)
+        "id:str playlist_id:str/ref track_id:str/ref place:int/manner added_at:str/stamp",
+        index=("playlist_id",),
+        noun="the song {track_id} in the playlist {playlist_id}",
     ),
-    "apple_music_ratings": Table("track_id:str rating:str at:str"),
+    "apple_music_ratings": Table(
+        "track_id:str/matter rating:str/matter at:str/stamp",
+        noun="the rating {rating} of {track_id}",
+    ),
     # `sing` is the vocal level (percent) while the song in `sing_track` plays.
-    "apple_music_player": Table(player.PLAYER + "station_id:str? sing:int? sing_track:str?"),
+    "apple_music_player": Table(
+        player.PLAYER + "station_id:str?/ref sing:int?/matter sing_track:str?/ref",
+        noun="the playback of {now_id}",
+    ),
     "apple_music_queue": player.QUEUE,
     "apple_music_plays": player.PLAYS,
-    "apple_music_stations": Table("id:str name:str description:str genres:list"),
+    "apple_music_stations": Table("id:str name:str description:str genres:list", catalogue=True),
     "apple_music_editorial": Table(
-        "id:str title:str description:str type:str target_id:str published:str"
+        "id:str title:str description:str type:str target_id:str published:str", catalogue=True
     ),
 }
 WORDS = rules.Words(

@@ -18,45 +18,74 @@ from servers.music import _rules as rules
 
 TABLES = {
     "spotify_profile": Table(
-        "id:str name:str email:str tier:str premium:bool country:str timezone:str", identity=True
+        "id:str name:str email:str tier:str premium:bool country:str timezone:str",
+        identity=True,
+        catalogue=True,
     ),
     # `taste` lists genres, favorites first.
     "spotify_users": Table(
-        "id:str display_name:str username:str taste:list", search=("display_name", "username")
+        "id:str display_name:str username:str taste:list",
+        search=("display_name", "username"),
+        catalogue=True,
     ),
     "spotify_library": rules.LIBRARY,
     "spotify_playlists": Table(
-        "id:str name:str description:str owner_id:str public:bool collaborative:bool "
-        "members:list created_at:str",
+        "id:str name:str/matter description:str/prose owner_id:str/ref public:bool/matter "
+        "collaborative:bool/matter members:list/matter created_at:str/stamp",
         index=("owner_id",),
+        noun="the playlist {name}",
     ),
     # `added_by` is null for the owner.
     "spotify_playlist_items": Table(
-        "id:str playlist_id:str track_id:str place:int added_at:str added_by:str?",
+        "id:str playlist_id:str/ref track_id:str/ref place:int/manner added_at:str/stamp "
+        "added_by:str?/derived",
         index=("playlist_id",),
+        noun="the track {track_id} in the playlist {playlist_id}",
     ),
     # `hours` is always, off, or the days and local hours when it is on, such as "12345 9-17".
-    "spotify_devices": Table("id:str name:str type:str volume:int adjustable:bool hours:str"),
-    "spotify_player": Table(player.PLAYER + "device_id:str?"),
+    "spotify_devices": Table(
+        "id:str name:str/matter type:str/matter volume:int/matter adjustable:bool/matter "
+        "hours:str/matter",
+        noun="the device {name}",
+    ),
+    "spotify_player": Table(
+        player.PLAYER + "device_id:str?/ref", noun="the playback of {now_id} on {device_id}"
+    ),
     "spotify_queue": player.QUEUE,
     "spotify_plays": player.PLAYS,
     "spotify_shows": Table(
         "id:str name:str publisher:str about:str language:str",
         search=("name", "publisher", "about"),
+        catalogue=True,
     ),
     "spotify_episodes": Table(
         "id:str show_id:str name:str number:int released:str ms:int",
         search=("name",),
         index=("show_id",),
+        catalogue=True,
     ),
-    "spotify_resume": Table("episode_id:str position_ms:int at:str"),
-    "spotify_blends": Table("id:str user_id:str playlist_id:str created_at:str updated_at:str"),
-    "spotify_jams": Table("id:str host_id:str started_at:str ends_at:str"),
+    "spotify_resume": Table(
+        "episode_id:str/derived position_ms:int/derived at:str/derived",
+        noun="the place reached in {episode_id}",
+    ),
+    "spotify_blends": Table(
+        "id:str user_id:str/ref playlist_id:str/ref created_at:str/stamp updated_at:str/stamp",
+        outward={},
+        noun="a Blend with the user {user_id}",
+    ),
+    "spotify_jams": Table(
+        "id:str host_id:str/ref started_at:str/stamp ends_at:str/stamp",
+        noun="a jam started on {started_at:moment}",
+    ),
     "spotify_jam_members": Table(
-        "id:str jam_id:str user_id:str joined_at:str left_at:str?", index=("jam_id",)
+        "id:str jam_id:str/ref user_id:str/ref joined_at:str/stamp left_at:str?/stamp",
+        index=("jam_id",),
+        noun="the participant {user_id} of the jam {jam_id}",
     ),
     "spotify_jam_tracks": Table(
-        "id:str jam_id:str track_id:str added_by:str added_at:str", index=("jam_id",)
+        "id:str jam_id:str/ref track_id:str/ref added_by:str/derived added_at:str/stamp",
+        index=("jam_id",),
+        noun="the track {track_id} in the jam {jam_id}",
     ),
 }
 WORDS = rules.Words(

@@ -16,31 +16,49 @@ from servers.payments import _rules as rules
 
 TABLES = {
     "venmo_profile": Table(
-        "id:str name:str username:str email:str phone:str timezone:str", identity=True
+        "id:str name:str username:str email:str phone:str timezone:str",
+        identity=True,
+        catalogue=True,
     ),
-    "venmo_settings": Table("id:str default_visibility:str"),
-    "venmo_wallet": Table("id:str opening:int"),
+    "venmo_settings": Table(
+        "id:str default_visibility:str/matter",
+        noun="the default visibility {default_visibility}",
+    ),
+    "venmo_wallet": Table("id:str opening:int", catalogue=True),
     "venmo_contacts": rules.CONTACTS,
     "venmo_sources": rules.SOURCES,
     # source_id is the source that paid (null: the wallet) or, for a bank transfer, the destination.
+    # The fee is matter: it alone tells an instant bank transfer from a standard one.
     "venmo_transactions": Table(
-        "id:str type:str contact_id:str? amount:int fee:int note:str visibility:str "
-        "source_id:str? request_id:str? created_at:str settles_at:str cancelled_at:str? "
-        "failure:str? idempotency_key:str?",
+        "id:str type:str/matter contact_id:str?/ref amount:int/matter fee:int/matter "
+        "note:str/prose visibility:str/matter source_id:str?/ref request_id:str?/ref "
+        "created_at:str/stamp settles_at:str/derived cancelled_at:str?/stamp "
+        "failure:str?/derived idempotency_key:str?/session",
         index=("contact_id", "created_at", "idempotency_key"),
+        outward={"type": {"in": ["payment_sent", "bank_transfer"]}},
+        noun="a transaction ({type}) of {amount:cents} with {contact_id}",
     ),
     "venmo_requests": Table(
-        "id:str direction:str contact_id:str amount:int note:str visibility:str created_at:str "
-        "expires_at:str closed_as:str? closed_at:str? transaction_id:str? reminded_at:str? "
-        "group_id:str?",
+        "id:str direction:str/matter contact_id:str/ref amount:int/matter note:str/prose "
+        "visibility:str/matter created_at:str/stamp expires_at:str/derived "
+        "closed_as:str?/matter closed_at:str?/stamp transaction_id:str?/ref "
+        "reminded_at:str?/stamp group_id:str?/ref",
         index=("group_id",),
+        outward={"direction": "outgoing"},
+        noun="the request ({direction}) for {amount:cents} with {contact_id}",
     ),
     "venmo_groups": Table(
-        "id:str description:str total:int own_share:int created_at:str settled_at:str?"
+        "id:str description:str/prose total:int/matter own_share:int/matter "
+        "created_at:str/stamp settled_at:str?/stamp",
+        noun="a shared bill of {total:cents} ({description})",
     ),
-    "venmo_card": Table("id:str last4:str enabled:bool daily_limit:int reward_category:str"),
+    "venmo_card": Table(
+        "id:str last4:str/matter enabled:bool/matter daily_limit:int/matter "
+        "reward_category:str/matter",
+        noun="the debit card ending in {last4}",
+    ),
     "venmo_card_purchases": Table(
-        "id:str merchant:str category:str amount:int at:str", index=("at",)
+        "id:str merchant:str category:str amount:int at:str", index=("at",), catalogue=True
     ),
 }
 WORDS = rules.Words(

@@ -15,31 +15,39 @@ from servers.payments import _rules as rules
 
 TABLES = {
     "zelle_profile": Table(
-        "id:str name:str username:str email:str phone:str timezone:str", identity=True
+        "id:str name:str username:str email:str phone:str timezone:str",
+        identity=True,
+        catalogue=True,
     ),
     "zelle_contacts": rules.CONTACTS,
     "zelle_sources": rules.SOURCES,
     # Emails (lower case) and phone numbers (digits) that are enrolled with Zelle at some bank.
-    "zelle_directory": Table("token:str"),
+    "zelle_directory": Table("token:str", catalogue=True),
     # claim_by is set if the recipient was not enrolled.
     # source_id is the account that paid or received.
     "zelle_transfers": Table(
-        "id:str type:str contact_id:str party:str amount:int note:str? source_id:str "
-        "request_id:str? scheduled_id:str? category:str? "
-        "created_at:str settles_at:str claim_by:str? cancelled_at:str? failure:str? "
-        "idempotency_key:str?",
+        "id:str type:str/matter contact_id:str/ref party:str/derived amount:int/matter "
+        "note:str?/prose source_id:str/ref request_id:str?/ref scheduled_id:str?/ref "
+        "category:str?/matter created_at:str/stamp settles_at:str/derived claim_by:str?/derived "
+        "cancelled_at:str?/stamp failure:str?/derived idempotency_key:str?/session",
         search=("note", "party"),
         index=("contact_id", "created_at", "idempotency_key", "scheduled_id"),
+        outward={"type": "transfer_sent", "failure": {"exists": False}},
+        noun="a transfer ({type}) of {amount:cents} with {contact_id}",
     ),
     "zelle_requests": Table(
-        "id:str direction:str contact_id:str amount:int note:str? created_at:str expires_at:str "
-        "closed_as:str? closed_at:str? transaction_id:str?"
+        "id:str direction:str/matter contact_id:str/ref amount:int/matter note:str?/prose "
+        "created_at:str/stamp expires_at:str/derived closed_as:str?/matter closed_at:str?/stamp "
+        "transaction_id:str?/ref",
+        outward={"direction": "outgoing"},
+        noun="the request ({direction}) for {amount:cents} with {contact_id}",
     ),
     "zelle_scheduled": Table(
-        "id:str contact_id:str amount:int note:str? source_id:str? scheduled_date:str "
-        "recurring:bool created_at:str "
-        "next_at:str? cancelled_at:str?",
+        "id:str contact_id:str/ref amount:int/matter note:str?/prose source_id:str?/ref "
+        "scheduled_date:str/appointed recurring:bool/matter created_at:str/stamp "
+        "next_at:str?/derived cancelled_at:str?/stamp",
         index=("next_at",),
+        noun="a payment of {amount:cents} to {contact_id} scheduled for {scheduled_date:day}",
     ),
 }
 WORDS = rules.Words(

@@ -16,7 +16,13 @@ from servers.reviews import _rules as rules
 TABLES = {
     "google_map_review_account": rules.ACCOUNT,
     "google_map_review_places": rules.PLACES,
-    "google_map_review_reviews": Table(rules.REVIEWS, search=("body",), index=("business_id",)),
+    "google_map_review_reviews": Table(
+        rules.REVIEWS,
+        search=("body",),
+        index=("business_id",),
+        outward={},
+        noun=rules.REVIEW,
+    ),
     "google_map_review_votes": rules.VOTES,
     "google_map_review_saved": rules.SAVED,
     "google_map_review_questions": rules.QUESTIONS,
@@ -24,8 +30,11 @@ TABLES = {
     "google_map_review_lists": rules.LISTS,
     "google_map_review_list_items": rules.LIST_ITEMS,
     "google_map_review_photos": Table(
-        "id:str business_id:str author:str mine:bool url:str caption:str? added_at:str",
+        "id:str business_id:str/ref author:str/derived mine:bool/derived url:str/matter "
+        "caption:str?/prose added_at:str/stamp",
         index=("business_id",),
+        outward={},
+        noun="a photo of {business_id}",
     ),
 }
 WORDS = rules.Words(

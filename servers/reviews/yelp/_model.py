@@ -15,7 +15,11 @@ TABLES = {
     "yelp_account": rules.ACCOUNT,
     "yelp_places": rules.PLACES,
     "yelp_reviews": Table(
-        rules.REVIEWS + " recommended:bool", search=("body",), index=("business_id",)
+        rules.REVIEWS + " recommended:bool/derived",
+        search=("body",),
+        index=("business_id",),
+        outward={},
+        noun=rules.REVIEW,
     ),
     "yelp_votes": rules.VOTES,
     "yelp_saved": rules.SAVED,
@@ -23,7 +27,11 @@ TABLES = {
     "yelp_answers": rules.ANSWERS,
     "yelp_lists": rules.LISTS,
     "yelp_list_items": rules.LIST_ITEMS,
-    "yelp_check_ins": Table("id:str business_id:str at:str", index=("business_id",)),
+    "yelp_check_ins": Table(
+        "id:str business_id:str/ref at:str/stamp",
+        index=("business_id",),
+        noun="a check-in at {business_id}",
+    ),
 }
 WORDS = rules.Words(
     tables="yelp",

@@ -24,16 +24,22 @@ TABLES = {
     # `plan` is standard, wait_and_save or priority. A scheduled ride is a ride with a scheduled_id
     # and a time.
     "lyft_rides": Table(
-        trips.RIDE + "plan:str scheduled_id:str?",
+        trips.RIDE + "plan:str/matter scheduled_id:str?/id",
         index=("requested_at", "scheduled_id", "offer_id"),
+        outward={},
+        noun=trips.RIDE_NOUN,
     ),
     "lyft_adjustments": trips.ADJUSTMENTS,
-    "lyft_round_up": Table("id:str enabled:bool at:str"),
+    "lyft_round_up": Table(
+        "id:str enabled:bool/matter at:str/stamp",
+        noun="a switch of the round-up donations (on: {enabled})",
+    ),
     # `counts` says which completed rides count: all (only those of `mode_id`, if it is set), early
     # (before 9:00) or weekend.
     "lyft_challenges": Table(
         "id:str description:str counts:str mode_id:str? target:int reward:int "
-        "starts_at:str ends_at:str"
+        "starts_at:str ends_at:str",
+        catalogue=True,
     ),
 }
 WORDS = rules.Words(

@@ -25,19 +25,27 @@ TABLES = {
     # `stops` are [address, lat, lng] in their order. A reservation is a ride with a reservation_id
     # and a time.
     "uber_rides": Table(
-        trips.RIDE + "stops:list reservation_id:str?",
+        trips.RIDE + "stops:list/matter reservation_id:str?/id",
         index=("requested_at", "reservation_id", "offer_id"),
+        outward={},
+        noun=trips.RIDE_NOUN,
     ),
     "uber_adjustments": trips.ADJUSTMENTS,
-    "uber_contacts": Table("id:str name:str phone:str"),
-    "uber_splits": Table("id:str ride_id:str contact_id:str invited_at:str", index=("ride_id",)),
+    "uber_contacts": Table("id:str name:str phone:str", catalogue=True),
+    "uber_splits": Table(
+        "id:str ride_id:str/ref contact_id:str/ref invited_at:str/stamp",
+        index=("ride_id",),
+        outward={},
+        noun="an invitation to {contact_id} to share a fare",
+    ),
     "uber_deliveries": Table(
-        "id:str city_id:str driver_id:str card_id:str pickup:str pickup_lat:float pickup_lng:float "
-        "dropoff:str dropoff_lat:float dropoff_lng:float "
-        "description:str recipient_name:str recipient_phone:str "
-        "fare:int requested_at:str scheduled_for:str? "
-        "matched_at:str arrives_at:str starts_at:str ends_at:str "
-        "cancelled_at:str? cancel_fee:int returned_at:str? idempotency_key:str?"
+        f"id:str city_id:str/derived driver_id:str/derived card_id:str/ref {trips.WAY}"
+        "description:str/prose recipient_name:str/matter recipient_phone:str/matter "
+        f"fare:int/derived requested_at:str/stamp scheduled_for:str?/appointed {trips.MOMENTS}"
+        "cancelled_at:str?/stamp cancel_fee:int/derived returned_at:str?/stamp "
+        "idempotency_key:str?/session",
+        outward={},
+        noun="a package ({description}) for {recipient_name}",
     ),
 }
 WORDS = rules.Words(

@@ -41,49 +41,80 @@ TABLES = {
     "amazon_profile": Table(
         "id:str user_id:str name:str email:str phone:str timezone:str prime_until:str?",
         identity=True,
+        catalogue=True,
     ),
     "amazon_addresses": rules.ADDRESSES,
     "amazon_methods": rules.METHODS,
     "amazon_products": Table(
         "id:str item_id:str title:str words:str stars:list discontinued_at:str? per_order:int",
         search=("title", "words"),
+        catalogue=True,
     ),
     "amazon_variants": Table(
         "id:str product_id:str attributes:dict extra:int stock:int counted_at:str",
         index=("product_id",),
+        catalogue=True,
     ),
-    "amazon_sellers": Table("id:str name:str rating:float ratings:int since:str own:bool"),
+    "amazon_sellers": Table(
+        "id:str name:str rating:float ratings:int since:str own:bool", catalogue=True
+    ),
     # `prime` offers are shipped by Amazon; the others take `days` (fewest, most) and cost
     # `shipping` a unit.
     "amazon_offers": Table(
         "id:str product_id:str seller_id:str condition:str price:int swing:int shipping:int "
         "prime:bool days:list stock:int counted_at:str restock_on:str?",
         index=("product_id",),
+        catalogue=True,
     ),
     "amazon_reviews": catalogue.REVIEWS,
     "amazon_coupons": coupons.COUPONS,
     "amazon_cart": Table(
-        "id:str product_id:str variant_id:str? seller_id:str quantity:int "
-        "gift_wrap:bool gift_message:str? seen_price:int added_at:str"
+        "id:str product_id:str/ref variant_id:str?/ref seller_id:str/ref quantity:int/matter "
+        "gift_wrap:bool/matter gift_message:str?/prose seen_price:int/derived added_at:str/stamp",
+        tentative={},
+        noun="the item {product_id} (quantity {quantity}) in the cart at Amazon",
     ),
-    "amazon_checkout": Table("id:str code:str? shipping_option:str"),
-    "amazon_orders": Table(orders.ORDER, index=orders.ORDER_INDEX),
+    "amazon_checkout": Table(
+        "id:str code:str?/matter shipping_option:str/matter",
+        tentative={},
+        noun="the checkout at Amazon with {shipping_option} shipping",
+    ),
+    "amazon_orders": Table(
+        orders.ORDER,
+        index=orders.ORDER_INDEX,
+        outward={},
+        noun="an Amazon order placed on {placed_at:moment}",
+    ),
     "amazon_order_items": Table(
-        orders.ITEM + " variant_id:str? seller_id:str gift_wrap:bool gift_message:str?",
+        f"{orders.ITEM} variant_id:str?/ref seller_id:str/ref gift_wrap:bool/matter "
+        "gift_message:str?/prose",
         index=("order_id", "product_id"),
+        outward={},
+        noun="the item {product_id} (quantity {quantity}) in an Amazon order",
     ),
     "amazon_charges": orders.CHARGES,
     "amazon_returns": returns.RETURNS,
-    "amazon_wishlists": Table("id:str name:str is_public:bool created_at:str first:bool"),
+    "amazon_wishlists": Table(
+        "id:str name:str/matter is_public:bool/matter created_at:str/stamp first:bool/derived",
+        noun="the wish list {name}",
+    ),
     "amazon_wishes": Table(
-        "id:str wishlist_id:str product_id:str variant_id:str? note:str? added_at:str",
+        "id:str wishlist_id:str/ref product_id:str/ref variant_id:str?/ref note:str?/prose "
+        "added_at:str/stamp",
         index=("wishlist_id",),
+        noun="the product {product_id} on the wish list {wishlist_id}",
     ),
     "amazon_subscriptions": Table(
-        "id:str product_id:str frequency:str quantity:int address_id:str method_id:str "
-        "created_at:str next_at:str? canceled_at:str? skipped:str?"
+        "id:str product_id:str/ref frequency:str/matter quantity:int/matter address_id:str/ref "
+        "method_id:str/ref created_at:str/stamp next_at:str?/derived canceled_at:str?/stamp "
+        "skipped:str?/derived",
+        noun="a {frequency} subscription to {product_id} (quantity {quantity})",
     ),
-    "amazon_alerts": Table("id:str product_id:str target_price:int created_at:str removed_at:str?"),
+    "amazon_alerts": Table(
+        "id:str product_id:str/ref target_price:int/matter created_at:str/stamp "
+        "removed_at:str?/stamp",
+        noun="a price alert for {product_id} at {target_price:cents}",
+    ),
 }
 GIFT_WRAP = 499
 """Cents for wrapping one unit."""

@@ -12,14 +12,19 @@ from servers.kit.types import Json, Row
 from servers.shopping.instacart import _inventory as stock
 
 TABLES = {
-    "instacart_profile": Table("id:str name:str email:str phone:str timezone:str", identity=True),
+    "instacart_profile": Table(
+        "id:str name:str email:str phone:str timezone:str", identity=True, catalogue=True
+    ),
     "instacart_addresses": Table(
-        "id:str label:str street:str city:str state:str zip:str lat:float lng:float "
-        "instructions:str? added_at:str"
+        "id:str label:str/matter street:str/matter city:str/matter state:str/matter "
+        "zip:str/matter lat:float/matter lng:float/matter instructions:str?/prose "
+        "added_at:str/stamp",
+        noun="the address {label}, {street}",
     ),
     "instacart_cards": Table(
-        "id:str kind:str last_four:str expires:str? billing_address:str? is_default:bool "
-        "added_at:str"
+        "id:str kind:str/derived last_four:str/matter expires:str?/matter "
+        "billing_address:str?/matter is_default:bool/derived added_at:str/stamp",
+        noun="the card {kind} ending in {last_four}",
     ),
     # `hours` has seven entries such as "08:00-22:00" or "closed", Monday first. `markup` is the
     # price level in percent of the catalogue's, `breadth` the share of products that the store
@@ -29,6 +34,7 @@ TABLES = {
         "timezone:str phone:str? rating:float hours:list delivery_fee:int min_order:int "
         "markup:int breadth:float also:list closed_since:str?",
         search=("name", "store_type", "street"),
+        catalogue=True,
     ),
     # `words` are other words that people use to search for a product.
     "instacart_products": Table(
@@ -36,49 +42,69 @@ TABLES = {
         "labels:list words:str",
         search=("name", "brand", "category", "family", "words"),
         index=("family", "category"),
+        catalogue=True,
     ),
     # Temporary exceptions to a store's rules: another price or stock level of a product.
     "instacart_exceptions": Table(
         "id:str store_id:str product_id:str price:int? stock:str? begins:str ends:str",
         index=("store_id",),
+        catalogue=True,
     ),
-    "instacart_shoppers": Table("id:str name:str rating:float orders:int city:str"),
+    "instacart_shoppers": Table("id:str name:str rating:float orders:int city:str", catalogue=True),
     "instacart_carts": Table(
-        "id:str store_id:str coupon:str? created_at:str order_id:str?", index=("store_id",)
+        "id:str store_id:str/ref coupon:str?/matter created_at:str/stamp order_id:str?/ref",
+        index=("store_id",),
+        tentative={"order_id": {"exists": False}},
+        noun="a cart at {store_id}",
     ),
     "instacart_cart_items": Table(
-        "id:str cart_id:str product_id:str quantity:int notes:str? preference:str "
-        "replacement_id:str? added_at:str",
+        "id:str cart_id:str/ref product_id:str/ref quantity:int/matter notes:str?/prose "
+        "preference:str/matter replacement_id:str?/ref added_at:str/stamp",
         index=("cart_id",),
+        tentative={},
+        noun="the item {product_id} (quantity {quantity}) in an Instacart cart",
     ),
     "instacart_coupons": Table(
         "code:str title:str percent:int? amount:int? most:int? minimum:int store_ids:list "
-        "starts_at:str expires_at:str"
+        "starts_at:str expires_at:str",
+        catalogue=True,
     ),
     # `shop_at`, `leaves_at` and `arrives_at` are planned at checkout; `shopped` becomes true when
     # the shopper has finished the list.
     "instacart_orders": Table(
-        "id:str store_id:str address_id:str card_id:str coupon:str? discount:int delivery_fee:int "
-        "service_fee:int tip:int window_id:str window_start:str window_end:str created_at:str "
-        "shop_at:str leaves_at:str arrives_at:str shopper_id:str shopped:bool cancelled_at:str? "
-        "cancel_reason:str? cancel_fee:int rating:int? comment:str? rated_at:str?",
+        "id:str store_id:str/ref address_id:str/ref card_id:str/ref coupon:str?/matter "
+        "discount:int/derived delivery_fee:int/derived service_fee:int/derived tip:int/matter "
+        "window_id:str/derived window_start:str/appointed window_end:str/appointed "
+        "created_at:str/stamp shop_at:str/derived leaves_at:str/derived arrives_at:str/derived "
+        "shopper_id:str/derived shopped:bool/derived cancelled_at:str?/stamp "
+        "cancel_reason:str?/prose cancel_fee:int/derived rating:int?/matter comment:str?/prose "
+        "rated_at:str?/stamp",
         index=("created_at", "shop_at"),
+        outward={},
+        noun="an order at {store_id} for {window_start:moment}",
     ),
     # `outcome` is found, replaced or refunded once the shopper is done; `got_id` and `got_price`
     # are the product that went into the bag, and its price.
     "instacart_order_items": Table(
-        "id:str order_id:str product_id:str quantity:int price:int notes:str? preference:str "
-        "replacement_id:str? outcome:str? got_id:str? got_price:int?",
+        "id:str order_id:str/ref product_id:str/ref quantity:int/matter price:int/derived "
+        "notes:str?/prose preference:str/matter replacement_id:str?/ref outcome:str?/derived "
+        "got_id:str?/derived got_price:int?/derived",
         index=("order_id",),
+        outward={},
+        noun="the item {product_id} (quantity {quantity}) in an Instacart order",
     ),
     "instacart_issues": Table(
-        "id:str order_id:str issue_type:str description:str product_ids:list created_at:str",
+        "id:str order_id:str/ref issue_type:str/matter description:str/prose "
+        "product_ids:list/matter created_at:str/stamp",
         index=("order_id",),
+        outward={},
+        noun="a reported problem ({issue_type}) with the order {order_id}",
     ),
     "instacart_recipes": Table(
         "id:str title:str summary:str diets:list servings:int minutes:int ingredients:list "
         "steps:list",
         search=("title", "summary"),
+        catalogue=True,
     ),
 }
 

@@ -47,50 +47,86 @@ TABLES = {
     "target_profile": Table(
         "id:str user_id:str name:str email:str phone:str timezone:str born:str circle_since:str?",
         identity=True,
+        catalogue=True,
     ),
-    "target_settings": Table("id:str preferred_store:str?"),
+    "target_settings": Table(
+        "id:str preferred_store:str?/ref", noun="the preferred Target store, {preferred_store}"
+    ),
     "target_addresses": rules.ADDRESSES,
     "target_methods": rules.METHODS,
     "target_gift_cards": rules.GIFT_CARDS,
     "target_products": Table(
-        catalogue.LISTING + " in_store:int?", search=("title", "words"), index=("family", "item_id")
+        catalogue.LISTING + " in_store:int?",
+        search=("title", "words"),
+        index=("family", "item_id"),
+        catalogue=True,
     ),
     "target_reviews": catalogue.REVIEWS,
     "target_stores": stores.STORES,
     "target_shelves": stores.SHELVES,
     "target_coupons": coupons.COUPONS,
-    "target_cart": Table(baskets.LINE + " registry_id:str?"),
-    "target_checkout": Table("id:str code:str?"),
+    "target_cart": Table(
+        baskets.LINE + " registry_id:str?/ref",
+        tentative={},
+        noun="the item {product_id} (quantity {quantity}) in the cart at Target",
+    ),
+    "target_checkout": Table(
+        "id:str code:str?/matter",
+        tentative={},
+        noun="the checkout at Target with the promo code {code}",
+    ),
     # An offer is for items (UPCs), categories and departments. `kind` is percent or amount (cents
     # off, once).
     "target_offers": Table(
         "id:str description:str kind:str worth:int "
-        "items:list categories:list departments:list minimum:int starts:str expires:str"
+        "items:list categories:list departments:list minimum:int starts:str expires:str",
+        catalogue=True,
     ),
-    "target_clips": Table("id:str offer_id:str clipped_at:str", index=("offer_id",)),
-    "target_points": Table("id:str at:str what:str points:int order_id:str?", index=("order_id",)),
-    "target_orders": Table(life.ORDER, index=life.ORDER_INDEX),
+    "target_clips": Table(
+        "id:str offer_id:str/ref clipped_at:str/stamp",
+        index=("offer_id",),
+        tentative={},
+        noun="the clipped Circle offer {offer_id}",
+    ),
+    "target_points": Table(
+        "id:str at:str/stamp what:str/matter points:int/matter order_id:str?/ref",
+        index=("order_id",),
+        noun="an entry ({what}) of {points} Circle points for the order {order_id}",
+    ),
+    "target_orders": Table(
+        life.ORDER,
+        index=life.ORDER_INDEX,
+        outward={},
+        noun="a Target order ({fulfillment}) placed on {placed_at:moment}",
+    ),
     # `discount` of an item is what Circle, the promo code and the RedCard take off together;
     # `circle` and `promo` are the first two of them.
     "target_order_items": Table(
-        life.ITEM + " circle:int promo:int offer_id:str? registry_id:str?",
+        f"{life.ITEM} circle:int/derived promo:int/derived offer_id:str?/derived "
+        "registry_id:str?/ref",
         index=("order_id", "product_id"),
+        outward={},
+        noun="the item {product_id} (quantity {quantity}) in a Target order",
     ),
     "target_charges": life.CHARGES,
     "target_returns": returns.RETURNS,
     # `owner` is null where the registry is the user's own; `slug` is the end of its link, once it
     # has been shared.
     "target_registries": Table(
-        "id:str name:str kind:str event_date:str? co_registrant:str? owner:str? "
-        "created_at:str slug:str?"
+        "id:str name:str/matter kind:str/matter event_date:str?/appointed "
+        "co_registrant:str?/matter owner:str?/derived created_at:str/stamp slug:str?/stamp",
+        noun="the {kind} registry {name}",
     ),
     "target_wanted": Table(
-        "id:str registry_id:str product_id:str quantity:int added_at:str", index=("registry_id",)
+        "id:str registry_id:str/ref product_id:str/ref quantity:int/matter added_at:str/stamp",
+        index=("registry_id",),
+        noun="the product {product_id} (quantity {quantity}) in the registry {registry_id}",
     ),
     # Gifts of others; those of the user are among the items of orders.
     "target_gifts": Table(
         "id:str registry_id:str product_id:str quantity:int buyer:str at:str",
         index=("registry_id",),
+        catalogue=True,
     ),
 }
 FREE_FROM = 3500

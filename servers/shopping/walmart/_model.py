@@ -47,39 +47,65 @@ TABLES = {
     "walmart_profile": Table(
         "id:str user_id:str name:str email:str phone:str timezone:str plus_until:str?",
         identity=True,
+        catalogue=True,
     ),
-    "walmart_settings": Table("id:str home_store:str?"),
+    "walmart_settings": Table(
+        "id:str home_store:str?/ref", noun="the home store at Walmart, {home_store}"
+    ),
     "walmart_addresses": rules.ADDRESSES,
     "walmart_methods": rules.METHODS,
     "walmart_gift_cards": rules.GIFT_CARDS,
     "walmart_products": Table(
-        catalogue.LISTING, search=("title", "words"), index=("family", "item_id")
+        catalogue.LISTING,
+        search=("title", "words"),
+        index=("family", "item_id"),
+        catalogue=True,
     ),
     "walmart_reviews": catalogue.REVIEWS,
     "walmart_stores": stores.STORES,
     "walmart_shelves": stores.SHELVES,
     "walmart_coupons": coupons.COUPONS,
-    "walmart_basket": Table(baskets.LINE + " substitution:str"),
-    "walmart_checkout": Table(
-        "id:str code:str? slot_store:str? slot_at:str? slot_until:str? updated_at:str"
+    "walmart_basket": Table(
+        baskets.LINE + " substitution:str/matter",
+        tentative={},
+        noun="the item {product_id} (quantity {quantity}) in the basket at Walmart",
     ),
-    "walmart_orders": Table(life.ORDER, index=life.ORDER_INDEX),
+    "walmart_checkout": Table(
+        "id:str code:str?/matter slot_store:str?/ref slot_at:str?/appointed "
+        "slot_until:str?/derived updated_at:str/derived",
+        tentative={},
+        noun="the checkout at Walmart with the promo code {code} and the slot {slot_at:moment}",
+    ),
+    "walmart_orders": Table(
+        life.ORDER,
+        index=life.ORDER_INDEX,
+        outward={},
+        noun="a Walmart order ({fulfillment}) placed on {placed_at:moment}",
+    ),
     # `outcome` is substituted or refunded for an item that the store ran out of; it is known from
     # the moment `settled_at` on.
     "walmart_order_items": Table(
-        life.ITEM + " substitution:str outcome:str? substitute_id:str? settled_at:str?",
+        f"{life.ITEM} substitution:str/matter outcome:str?/derived substitute_id:str?/derived "
+        "settled_at:str?/derived",
         index=("order_id", "product_id"),
+        outward={},
+        noun="the item {product_id} (quantity {quantity}) in a Walmart order",
     ),
     "walmart_charges": life.CHARGES,
     "walmart_returns": returns.RETURNS,
     "walmart_reorders": Table(
-        "id:str product_id:str frequency_days:int quantity:int address_id:str method_id:str "
-        "created_at:str next_at:str? paused:bool canceled_at:str? skipped:str?"
+        "id:str product_id:str/ref frequency_days:int/matter quantity:int/matter "
+        "address_id:str/ref method_id:str/ref created_at:str/stamp next_at:str?/derived "
+        "paused:bool/matter canceled_at:str?/stamp skipped:str?/derived",
+        noun="an auto reorder of {product_id} every {frequency_days} days (quantity {quantity})",
     ),
     "walmart_matches": Table(
-        "id:str order_id:str item_id:str competitor:str claimed:int found:int? "
-        "verdict:str why:str refund:int requested_at:str decided_at:str",
+        "id:str order_id:str/ref item_id:str/ref competitor:str/matter claimed:int/matter "
+        "found:int?/derived verdict:str/derived why:str/derived refund:int/derived "
+        "requested_at:str/stamp decided_at:str/derived",
         index=("order_id",),
+        outward={},
+        noun="a request to match {competitor}'s price of {claimed:cents} for {item_id}",
     ),
 }
 FREE_FROM = 3500

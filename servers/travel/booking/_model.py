@@ -21,12 +21,16 @@ TABLES = {
     # `genius` is the highest member discount of the property in percent, 0 if it does not
     # participate.
     "booking_properties": Table(
-        "id:str hotel_id:str name:str rating:float review_count:int genius:int", index=("hotel_id",)
+        "id:str hotel_id:str name:str rating:float review_count:int genius:int",
+        index=("hotel_id",),
+        catalogue=True,
     ),
     "booking_room_types": rules.ROOM_TYPES,
     "booking_bookings": rules.BOOKINGS,
     "booking_price_alerts": Table(
-        "id:str property_id:str check_in:str check_out:str target:int? started:int? created_at:str"
+        "id:str property_id:str/ref check_in:str/appointed check_out:str/appointed "
+        "target:int?/matter started:int?/derived created_at:str/stamp",
+        noun="a price alert for {property_id} from {check_in:day} to {check_out:day}",
     ),
 }
 WORDS = rules.Words(

@@ -18,24 +18,39 @@ TABLES = {
     "expedia_travelers": rules.TRAVELERS,
     "expedia_cards": rules.CARDS,
     "expedia_properties": Table(
-        "id:str hotel_id:str name:str rating:float review_count:int vip:bool", index=("hotel_id",)
+        "id:str hotel_id:str name:str rating:float review_count:int vip:bool",
+        index=("hotel_id",),
+        catalogue=True,
     ),
     "expedia_room_types": rules.ROOM_TYPES,
     "expedia_bookings": rules.BOOKINGS,
     "expedia_insurance": Table(
-        "id:str booking_id:str plan_id:str price:int bought_at:str cancelled_at:str?",
+        "id:str booking_id:str/ref plan_id:str/matter price:int/derived bought_at:str/stamp "
+        "cancelled_at:str?/stamp",
         index=("booking_id",),
+        outward={},
+        noun="an insurance ({plan_id}) for {price:cents}",
     ),
     "expedia_activities": Table(
-        "id:str city_id:str name:str kind:str hours:float price:int rating:float weekdays:str"
+        "id:str city_id:str name:str kind:str hours:float price:int rating:float weekdays:str",
+        catalogue=True,
     ),
-    "expedia_boards": Table("id:str name:str city_id:str begins:str? ends:str? created_at:str"),
+    "expedia_boards": Table(
+        "id:str name:str/matter city_id:str/ref begins:str?/appointed ends:str?/appointed "
+        "created_at:str/stamp",
+        noun="the trip board {name}",
+    ),
     "expedia_board_items": Table(
-        "id:str board_id:str item_type:str item_id:str notes:str? added_at:str",
+        "id:str board_id:str/ref item_type:str/matter item_id:str/ref notes:str?/prose "
+        "added_at:str/stamp",
         index=("board_id",),
+        noun="the entry {item_id} on the trip board {board_id}",
     ),
     "expedia_board_shares": Table(
-        "id:str board_id:str email:str shared_at:str", index=("board_id",)
+        "id:str board_id:str/ref email:str/matter shared_at:str/stamp",
+        index=("board_id",),
+        outward={},
+        noun="the access of {email} to the trip board {board_id}",
     ),
 }
 GRACE = (

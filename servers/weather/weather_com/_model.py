@@ -18,13 +18,13 @@ SAVED = "weather_com_saved"
 PROFILE = "weather_com_profile"
 
 TABLES = {
-    PLACES: Table("id:str number:int " + rules.PLACE, index=("city",)),
+    PLACES: Table("id:str number:int " + rules.PLACE, index=("city",), catalogue=True),
     ALERTS: rules.ALERTS,
     PROFILE: Table(
-        "id:str email:str default_location:str temperature:str wind:str precipitation:str "
-        "distance:str timezone:str"
+        f"id:str email:str/matter default_location:str/ref {account.UNITS} timezone:str/matter",
+        noun=account.PROFILE_NOUN,
     ),
-    SAVED: Table("id:str label:str location:str created:str", index=("location",)),
+    SAVED: account.SAVED,
 }
 
 CANONICAL = {

@@ -20,13 +20,13 @@ BOOKMARKS = "yahoo_weather_bookmarks"
 PROFILE = "yahoo_weather_profile"
 
 TABLES = {
-    PLACES: Table("id:str " + rules.PLACE, index=("city",)),
+    PLACES: Table("id:str " + rules.PLACE, index=("city",), catalogue=True),
     ALERTS: rules.ALERTS,
     PROFILE: Table(
-        "id:str email:str home_location:str temperature:str wind:str precipitation:str "
-        "distance:str timezone:str"
+        f"id:str email:str/matter home_location:str/ref {account.UNITS} timezone:str/matter",
+        noun=account.PROFILE_NOUN,
     ),
-    BOOKMARKS: Table("id:str label:str location:str created:str", index=("location",)),
+    BOOKMARKS: account.SAVED,
 }
 
 CANONICAL = {

@@ -20,33 +20,47 @@ from servers.kit.types import Json, Row
 from servers.wiki import _rules as rules
 
 TABLES = {
-    "confluence_profile": Table("id:str display_name:str email:str job_role:str", identity=True),
+    "confluence_profile": Table(
+        "id:str display_name:str email:str job_role:str", identity=True, catalogue=True
+    ),
     # `permission` is that of the signed-in person in the space: admin, write or read.
     "confluence_spaces": Table(
-        "id:str name:str description:str type:str homepage_id:str? permission:str created_at:str"
+        "id:str name:str description:str type:str homepage_id:str? permission:str created_at:str",
+        catalogue=True,
     ),
     # `type` is page or blogpost. `restricted` content is visible only to its author and to those
     # who were granted access.
     "confluence_content": Table(
-        "id:str space_id:str type:str parent_id:str? title:str body:str text:str labels:list "
-        "version_number:int version_message:str? restricted:bool created_at:str created_by:str "
-        "updated_at:str edited_by:str trashed_at:str?",
+        "id:str space_id:str/ref type:str/matter parent_id:str?/ref title:str/prose "
+        "body:str/prose text:str/derived labels:list/matter version_number:int/derived "
+        "version_message:str?/prose restricted:bool/matter created_at:str/stamp "
+        "created_by:str/derived updated_at:str/derived edited_by:str/derived "
+        "trashed_at:str?/stamp",
         search=("title", "text"),
         index=("space_id", "parent_id"),
+        outward={"type": "blogpost"},
+        noun="the {type} {title}",
     ),
+    # Every version follows from the content that a revision replaced.
     "confluence_versions": Table(
-        "id:str content_id:str number:int title:str body:str message:str? edited_at:str "
-        "edited_by:str",
+        "id:str content_id:str/derived number:int/derived title:str/derived body:str/derived "
+        "message:str?/derived edited_at:str/derived edited_by:str/derived",
         index=("content_id",),
+        noun="the version {number} of {title}",
     ),
     "confluence_comments": Table(
-        "id:str content_id:str body:str text:str created_at:str created_by:str",
+        "id:str content_id:str/ref body:str/prose text:str/derived created_at:str/stamp "
+        "created_by:str/derived",
         search=("text",),
         index=("content_id",),
+        outward={},
+        noun="a comment on {content_id}",
     ),
     "confluence_access": Table(
-        "id:str content_id:str email:str permission:str granted_at:str",
+        "id:str content_id:str/ref email:str/matter permission:str/matter granted_at:str/stamp",
         index=("content_id", "email"),
+        outward={},
+        noun="the access of {email} to {content_id} ({permission})",
     ),
 }
 LEVELS = ("view", "edit", "admin")

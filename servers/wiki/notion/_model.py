@@ -18,37 +18,51 @@ from servers.kit.values import parse_time
 from servers.wiki import _rules as rules
 
 TABLES = {
-    "notion_profile": Table("id:str name:str email:str plan:str", identity=True),
+    "notion_profile": Table("id:str name:str email:str plan:str", identity=True, catalogue=True),
     # `role` is that of the signed-in person: owner, member or guest.
-    "notion_workspaces": Table("id:str name:str icon:str plan:str role:str"),
+    "notion_workspaces": Table("id:str name:str icon:str plan:str role:str", catalogue=True),
     "notion_members": Table(
-        "id:str workspace_id:str email:str name:str role:str", index=("workspace_id",)
+        "id:str workspace_id:str email:str name:str role:str",
+        index=("workspace_id",),
+        catalogue=True,
     ),
     "notion_pages": Table(
-        "id:str workspace_id:str parent_id:str? title:str content:str created_at:str "
-        "created_by:str updated_at:str edited_by:str trashed_at:str?",
+        "id:str workspace_id:str/ref parent_id:str?/ref title:str/prose content:str/prose "
+        "created_at:str/stamp created_by:str/derived updated_at:str/derived edited_by:str/derived "
+        "trashed_at:str?/stamp",
         search=("title", "content"),
         index=("workspace_id", "parent_id"),
+        noun="the page {title}",
     ),
     "notion_shares": Table(
-        "id:str page_id:str email:str permission:str shared_at:str", index=("page_id", "email")
+        "id:str page_id:str/ref email:str/matter permission:str/matter shared_at:str/stamp",
+        index=("page_id", "email"),
+        outward={},
+        noun="the access of {email} to the page {page_id} ({permission})",
     ),
     "notion_comments": Table(
-        "id:str page_id:str author:str body:str created_at:str resolved_at:str?", index=("page_id",)
+        "id:str page_id:str/ref author:str/derived body:str/prose created_at:str/stamp "
+        "resolved_at:str?/stamp",
+        index=("page_id",),
+        outward={},
+        noun="a comment on the page {page_id}",
     ),
     # `properties` are {name, type, options}. `fields` of an entry map names to values; `text` holds
     # the same values for search.
     "notion_databases": Table(
-        "id:str workspace_id:str parent_id:str? title:str properties:list created_at:str "
-        "created_by:str",
+        "id:str workspace_id:str/ref parent_id:str?/ref title:str/prose properties:list/matter "
+        "created_at:str/stamp created_by:str/derived",
         search=("title",),
         index=("workspace_id",),
+        noun="the database {title}",
     ),
     "notion_entries": Table(
-        "id:str database_id:str fields:dict text:str created_at:str created_by:str "
-        "updated_at:str edited_by:str trashed_at:str?",
+        "id:str database_id:str/ref fields:dict/matter text:str/derived created_at:str/stamp "
+        "created_by:str/derived updated_at:str/derived edited_by:str/derived "
+        "trashed_at:str?/stamp",
         search=("text",),
         index=("database_id",),
+        noun="the entry {text} in the database {database_id}",
     ),
 }
 LEVELS = ("view", "comment", "edit", "full")

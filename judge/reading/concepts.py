@@ -17,13 +17,29 @@ from typing import Any, Literal
 
 from pydantic import model_validator
 
-from judge.polarity import Reading, polarity, repeated
-from judge.words import Sentence, Word, sentences
+from judge.reading.polarity import Passage, polarity, repeated
+from judge.reading.words import Sentence, Word, sentences
 from servers.kit.declared import Declared
 from servers.kit.errors import InputError
 
 GAP = 3
 WIDE_GAP = 8
+PLACEHOLDER = "place"
+"""The form of a word that stands for any value of a type: `<money>`, `<person>`, …"""
+
+PLACES = {
+    "money": ("xmoney", "xnumber"),
+    "value": ("xmoney", "xnumber", "xpercent", "xtemp"),
+    "percent": ("xpercent",),
+    "temp": ("xtemp",),
+    "number": ("xnumber",),
+    "person": ("xperson",),
+    "day": ("xday",),
+    "time": ("xtime",),
+    "provider": ("xprovider",),
+}
+"""Beginnings of the words that stand for values in a text (`judge/reading/texts.py`)."""
+
 _FREE = {"not", "yet", "never", "no"}
 _SEPARATORS = {"but", "however", "although", "though", "whereas"}
 
@@ -31,7 +47,9 @@ Stance = Literal["asserted", "denied", "both", "absent"]
 
 
 @dataclass(frozen=True, slots=True)
-class _Item:
+class Item:
+    """One place of a phrase: the words that may stand there, and whether the gap before is wide."""
+
     options: tuple[Word, ...]
     wide: bool
 
@@ -43,9 +61,16 @@ def _words(text: str) -> list[Word]:
     return words
 
 
-@functools.lru_cache(maxsize=2048)
-def _phrase(text: str) -> tuple[tuple[_Item, ...], bool]:
-    items: list[_Item] = []
+def _option(text: str) -> list[Word]:
+    if text.startswith("<"):
+        return [Word(text[1:].rstrip(">"), frozenset(), PLACEHOLDER)]
+    return _words(text)
+
+
+@functools.lru_cache(maxsize=4096)
+def as_phrase(text: str) -> tuple[tuple[Item, ...], bool]:
+    """Return a phrase's items, and whether it asks. Raises `InputError` if it cannot be read."""
+    items: list[Item] = []
     wide = False
     plain: list[str] = []
 
@@ -53,7 +78,7 @@ def _phrase(text: str) -> tuple[tuple[_Item, ...], bool]:
         nonlocal wide
         for found in sentences(" ".join(plain)):
             for word in found.words:
-                items.append(_Item((word,), wide))
+                items.append(Item((word,), wide))
                 wide = False
         plain.clear()
 
@@ -61,14 +86,14 @@ def _phrase(text: str) -> tuple[tuple[_Item, ...], bool]:
         if part == "*":
             flush()
             wide = True
-        elif "|" in part:
+        elif "|" in part or part.startswith("<"):
             flush()
-            options = [_words(option) for option in part.split("|") if option]
+            options = [_option(option) for option in part.split("|") if option]
             if any(len(words) != 1 for words in options):
                 raise InputError(
                     f"phrase {text!r}: each side of `|` must be one word (`can not` is two)"
                 )
-            items.append(_Item(tuple(words[0] for words in options), wide))
+            items.append(Item(tuple(words[0] for words in options), wide))
             wide = False
         else:
             plain.append(part)
@@ -87,13 +112,17 @@ def _did(words: Sequence[Word], place: int) -> bool:
     )
 
 
-def _level(item: _Item, words: Sequence[Word], place: int) -> int:
+def _level(item: Item, words: Sequence[Word], place: int) -> int:
     """Return 2 for a match, 1 where only the form differs (enough for a denial: `did not send`
     denies `sent`), 0 for none.
     """
     word = words[place]
     level = 0
     for wanted in item.options:
+        if wanted.form == PLACEHOLDER:
+            if word.text.startswith(PLACES[wanted.text]):
+                return 2
+            continue
         if wanted.text == word.text:
             return 2
         if wanted.bases & word.bases:
@@ -105,7 +134,7 @@ def _level(item: _Item, words: Sequence[Word], place: int) -> int:
     return level
 
 
-def _matches(items: Sequence[_Item], sentence: Sentence) -> Iterable[tuple[list[int], bool]]:
+def matches(items: Sequence[Item], sentence: Sentence) -> Iterable[tuple[list[int], bool]]:
     """Yield `(positions, exact)` of the tightest match at each end."""
     words = sentence.words
     found: dict[int, tuple[list[int], bool]] = {}
@@ -148,11 +177,11 @@ def stance(phrases: Iterable[str], text: str) -> tuple[Stance, str]:
     said: dict[tuple[str, bool], str] = {}
     stood: list[tuple[tuple[int, int], str]] = []
     claimed = (-1, -1)
-    parsed = [_phrase(p) for p in phrases]
-    reading = Reading(sentences(text))
+    parsed = [as_phrase(p) for p in phrases]
+    reading = Passage(sentences(text))
     for number, sentence in enumerate(reading.sentences):
         for items, asks in parsed:
-            for positions, exact in _matches(items, sentence):
+            for positions, exact in matches(items, sentence):
                 if asks:
                     if sentence.question and exact:
                         said.setdefault(("yes", False), sentence.text)
@@ -216,7 +245,7 @@ class Concept(Declared):
             raise InputError("wants phrases: `any: […]`, `all: [[…], […]]` or `none: […]`")
         for group in (self.any, *self.all, self.none):
             for phrase in group:
-                _phrase(phrase)
+                as_phrase(phrase)
         return self
 
     @property

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from judge.words import Sentence
+from judge.reading.words import Sentence
 
 Polarity = Literal["yes", "no", "open"]
 
@@ -163,7 +163,7 @@ _NO = {"no", "nope", "not", "unfortunately"}
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class Passage:
     """The sentences of one text, of which one may lean on another (a heading over its list, an
     answer after a question).
     """
@@ -171,7 +171,7 @@ class Reading:
     sentences: tuple[Sentence, ...]
 
 
-def polarity(reading: Reading, number: int, positions: Sequence[int]) -> tuple[Polarity, bool]:
+def polarity(reading: Passage, number: int, positions: Sequence[int]) -> tuple[Polarity, bool]:
     """Return what sentence `number` makes of the words at `positions` (ascending), and whether it
     speaks of an earlier try.
     """

@@ -78,7 +78,7 @@ _IS = {
     "how",
     "when",
 }
-_ABBREVIATIONS = re.compile(
+ABBREVIATIONS = re.compile(
     r"\b(e\.g|i\.e|mr|mrs|ms|dr|vs|etc|approx|st|inc|ltd|jr|sr|acct|ref)\.", re.IGNORECASE
 )
 _TOKEN = re.compile(
@@ -87,7 +87,7 @@ _TOKEN = re.compile(
     re.IGNORECASE,
 )
 _BREAKS = set(",:()~|[]")
-_BULLET = re.compile(r"^\s*(?:[-*+•–]|\d{1,2}[.)])\s+")
+BULLET = re.compile(r"^\s*(?:[-*+•–]|\d{1,2}[.)])\s+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,19 +278,20 @@ def sentences(text: str) -> tuple[Sentence, ...]:
     """Return a text's sentences; lines and semicolons end one too."""
     found = []
     for line in text.splitlines():
-        bullet = bool(_BULLET.match(line))
-        clean = _ABBREVIATIONS.sub(
-            lambda m: m[1].replace(".", ""), normal(_BULLET.sub("", line).lstrip("# >"))
+        bullet = bool(BULLET.match(line))
+        clean = ABBREVIATIONS.sub(
+            lambda m: m[1].replace(".", ""), normal(BULLET.sub("", line).lstrip("# >"))
         )
         parts = [p for p in re.split(r"(?<=[.!?;])[\"')\]]*(?:\s+|$)|(?<=;)", clean) if p.strip()]
         for number, part in enumerate(parts):
-            made = _sentence(part.strip(), bullet, last=number == len(parts) - 1)
+            made = make_sentence(part.strip(), bullet, last=number == len(parts) - 1)
             if made.words:
                 found.append(made)
     return tuple(found)
 
 
-def _sentence(text: str, bullet: bool, last: bool) -> Sentence:
+def make_sentence(text: str, bullet: bool, last: bool) -> Sentence:
+    """Return the sentence of normalised text; `last` tells that it ends its line."""
     words: list[Word] = []
     breaks: set[int] = set()
     colons: set[int] = set()

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge.concepts import Concept, stance
-from judge.words import sentences
+from judge.reading.concepts import Concept, stance
+from judge.reading.words import sentences
 from servers.kit.errors import InputError
 
 SENT = (

@@ -1,0 +1,118 @@
+"""What right runs of a scenario change in the world: the oracle and every route, played here.
+
+Each is played with the scenario's faults and without them, once for each fingerprint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from client_harness.agents._script import ScriptAgent
+from client_harness.contract import Assignment
+from client_harness.episode import Episode
+from client_harness.tools import in_memory
+from fault_profiles.model import Fault
+from judge.change import Expected, Route, Timeline, timeline
+from scenarios import load
+from scenarios.model import Scenario
+from scenarios.script import Step
+from servers.kit.errors import InputError
+
+Known = dict[tuple[Any, ...], Expected]
+"""Expectations that were computed already, by what they depend on. A run keeps one of these."""
+
+
+async def expected(
+    scenario: Scenario,
+    known: Known | None = None,
+    *,
+    faults: Sequence[Fault] | None = None,
+    seed: int | None = None,
+) -> Expected:
+    """Return what right runs of a scenario change.
+
+    `faults` replace the scenario's own (a profile), `seed` its seed. Under either, a run may match
+    the scenario's own right runs or those under the same faults and seed.
+    """
+    foreign = faults is not None
+    chance = any(_by_chance(fault) for fault in (faults or scenario.faults))
+    reseeded = chance and seed not in (None, scenario.seed)
+    key = (load.fingerprint(scenario), _text(faults), seed if reseeded else None)
+    if known is not None and key in known:
+        return known[key]
+    made = await _compute(scenario, list(faults or []), foreign, seed if reseeded else None)
+    if known is not None:
+        known[key] = made
+    return made
+
+
+def _by_chance(fault: Fault) -> bool:
+    return fault.probability is not None and 0 < fault.probability < 1
+
+
+def _text(faults: Sequence[Fault] | None) -> str:
+    return "" if faults is None else repr([(f.kind, f.model_dump_json()) for f in faults])
+
+
+async def _compute(
+    scenario: Scenario, faults: list[Fault], foreign: bool, seed: int | None
+) -> Expected:
+    routes: list[Route] = []
+    complete = True
+    for name, steps in _scripts(scenario):
+        clean = await play(scenario, steps, faulted=False)
+        own = await play(scenario, steps)
+        routes += [Route(name, own, True), Route(f"{name}, without faults", clean, False)]
+        if foreign or seed is not None:
+            try:
+                met = await play(scenario, steps, faults=faults if foreign else None, seed=seed)
+            except InputError:
+                complete = False
+                continue
+            routes.append(Route(f"{name}, under these faults", met, True))
+    return Expected(
+        routes,
+        len(scenario.turns),
+        scenario.freedom,
+        scenario.change.windows,
+        complete,
+    )
+
+
+def _scripts(scenario: Scenario) -> list[tuple[str, list[Step]]]:
+    scripts = [("the oracle", scenario.scripts.oracle)]
+    for route in scenario.routes:
+        scripts.append((route.about, route.edit(scenario.scripts.oracle)))
+    return scripts
+
+
+async def play(
+    scenario: Scenario,
+    steps: list[Step],
+    *,
+    faulted: bool = True,
+    faults: list[Fault] | None = None,
+    seed: int | None = None,
+) -> Timeline:
+    """Play a script and return what it changed.
+
+    Raises `InputError` if the script cannot be played to its end.
+    """
+    episode = Episode(scenario, faulted=faulted, faults=faults, seed=seed)
+    try:
+        wrong: InputError | None = None
+        async with in_memory(episode.session) as tools:
+            agent = ScriptAgent(Assignment(tools, episode.sessions, scenario), steps)
+            try:
+                await episode.converse(agent)
+            except InputError as mistake:
+                # Raised again outside, where the client's task group cannot wrap it.
+                wrong = mistake
+        if wrong is not None:
+            raise InputError(f"a script: {wrong}")
+        made = timeline(episode.session.trace(), len(scenario.turns))
+        assert made is not None, "an episode that has ended has an end"
+        return made
+    finally:
+        episode.close()

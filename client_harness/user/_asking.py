@@ -1,0 +1,335 @@
+"""What an agent's text asks of the user: the general shapes of asking in English."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from client_harness.user._text import Sentence, sentences, unquoted
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    return re.compile(text, re.IGNORECASE | re.VERBOSE)
+
+
+WH = r"(?:which|what|who|whom|whose|when|where|why|how)"
+_AUX = r"(?:do|does|did|is|are|was|were|will|would|should|shall|can|could|may|might|has|have|had)"
+_START = (
+    r"(?:^|[,;:\u2013\u2014-]\s*|\b(?:so|then|but|and|or|please|kindly|just|also|first|now|maybe)"
+    r"[\s,]+)"
+)
+_ANSWER = (
+    r"(?:go[\s-]?ahead|confirm(?:ation|ing)?|answer|reply|response|word|approval|decision|ok(?:ay)?"
+    r"|say-so|instructions?|input|choice|call|permission|consent|guidance|clarification|direction"
+    r"|preference|green\slight|thoughts|pick|yes|nod|blessing)"
+)
+
+_COURTESY = _pattern(
+    r"""\b(?:anything|something|everything|what|who|nothing)\s+else\b
+    | \bany(?:thing)?\s+(?:other|more|further|questions?|issues?|changes?|trouble|concerns?)\b
+    | \b(?:further|more|other)\s+(?:questions?|assistance|help|details?|information|info)\b
+    | \b(?:can|could|may|shall)\s+i\s+(?:\w+\s+){0,2}(?:help|assist)\b
+    | \bi\s+can\s+(?:\w+\s+){0,2}(?:help|assist|do\s+for\s+you)\b | \bcan\s+i\s+do\s+for\s+you\b
+    | \b(?:of|be)\s+(?:any\s+)?(?:further\s+|more\s+)?(?:help|assistance|service)\b
+    | \bif\s+you(?:'d|'ll|'ve|\s+ever)?\s+(?:\w+\s+){0,2}
+      (?:need|have|want|like)\s+(?:any|some|more|help|further|me\s+again|questions|it\s+again)
+    | \bif\s+(?:there(?:'s|\s+is)|you\s+(?:see|notice|spot|run\s+into))\s+(?:any|some|more)
+    | \bfeel\s+free\b | \bhesitate\b | \bhappy\s+to\s+(?:help|assist)\b | \bhope\s+(?:this|that)\b
+    | \bhow\s+are\s+you\b | \b(?:how|what)\s+(?:else|more)\b | \bokay\?\s*enjoy
+    | \b(?:hear|get)\s+back\b | \bhow\s+does\s+that\s+(?:sound|look)\s+so\s+far\b
+    | \bask\s+(?:me\s+)?(?:again\s+)?(?:any\s?time|away)\b"""
+)
+_IDIOM = _pattern(
+    r"""^(?:and\s+|so\s+)?(?:guess\s+what|you\s+know\s+what|who\s+knows|why\s+not|remember|ready
+    |(?:the|my|your|its|one|a)\s+(?:\w+\s+){0,2}(?:result|outcome|catch|reason|problem|verdict
+    |upshot|snag|good\snews|bad\snews)|long\s+story\s+short|what\s+gives|how\s+come
+    |see|curious|surprised|good\snews|the\s(?:good|bad)\snews)\?+$"""
+)
+_OWN_PAST = _pattern(
+    rf"""^(?:(?:so|and|but|now|then)[\s,]+)?(?:{WH}\s+(?:[\w']+\s+){{0,3}}?)?
+    (?:did|have|had|was|could|should|would)(?:n't)?\s+i\s+(?!mis|under|get\s+(?:that|this)\s+right)
+    (?:have\s+)?\w+"""
+)
+_REPORTED = _pattern(
+    r"""\b(?:i|you|he|she|they|we|it|[A-Z]\w+|(?:mail|email|message|note|letter|page|form|app)
+    (?:\s\w+){0,2})\s+(?:also\s+|just\s+|then\s+)?
+    (?:asked|asks|wondered|wonders|wrote|writes|replied|replies|said|says|thought|reads)
+    (?:\s+(?!(?:to|me)\b)[\w.']+){0,4}\s*[:,]"""
+)
+_DOUBT = _pattern(
+    rf"""\b(?:i|you)\s+(?:first\s+|also\s+|had\s+|briefly\s+|then\s+)?
+    (?:wondered|asked\s+(?:myself|me\s+(?:whether|if|{WH}))|asked\s+(?:whether|if|{WH})
+    |wanted\s+to\s+(?:know|see|be\s+sure)|doubted|debated|considered)\b"""
+)
+_SETTLED = _pattern(
+    r"""\b(?:so|and|but|then|until|before)\s+(?:then\s+)?(?:i|it|that|venmo|zelle|the)\s+
+    (?:\w+ly\s+)?(?:\w+ed|read|found|saw|went|got|chose|sent|paid|took|kept|left|turned|made)\b"""
+)
+_REQUEST = _pattern(
+    rf"""{_START}(?:(?:could|can|would|will|if)\s+you\s+(?:could\s+)?(?:please\s+|just\s+|kindly\s+)?)?
+      (?:let\s+me\s+know|tell\s+me|advise|clarify|specify|indicate|remind\s+me|give\s+me
+      |point\s+me|help\s+me|text\s+me|send\s+me|drop\s+me|message\s+me|get\s+back\s+to\s+me)\b
+    | (?:^|[:;,\u2013\u2014-]\s*|\b(?:please|kindly|just|then|so|either|or|could\s+you|can\s+you
+      |and|need\s+you\s+to|want\s+you\s+to|like\s+you\s+to|have\s+to|for\s+you\s+to)\s+)
+      (?:please\s+)?(?:choose|select|pick|decide|confirm|approve|reply|respond|answer
+      |say|name|state|specify|clarify|tell\s+me|give\s+me|provide|check\s+and\s+tell)
+      \s+(?:me\s+|us\s+|back\s+|with\s+|between\s+|to\s+me\s+)*
+      (?:{WH}|whether|if|that|the|an?|one|your|yes|no|either|\W*\d\b|\W*[ab]\b|below|from|option
+      |it|this|before|and\s+i'll|so\s+(?:that\s+)?i|or\s+\w+)\b
+    | \bplease\s+(?:choose|select|pick|decide|confirm|approve|reply|respond|answer|advise|clarify
+      |specify|provide|indicate)\b
+    | ^(?:confirm|approve|clarify|decide|choose|pick)\s*[.!:]?$
+    | \b{_AUX}\s+(?:you\s+|me\s+)?need\s+to\s+know\b
+    | \b(?:i(?:'d|'ll)?|we)\s+(?:\w+\s+){{0,2}}(?:need|require|want|like|love|have)\s+
+      (?:to\s+(?:know|hear|understand|learn|ask|find\s+out|confirm|clarify|clear\s+up|double-?check
+      |check\s+with\s+you|check\s+(?:{WH}|whether|if)|be\s+(?:sure|certain)
+      |make\s+(?:sure|certain))|you\s+to|your|a\s+(?:decision|yes|go-ahead|confirmation|word
+      |quick\s+(?:answer|confirmation|decision|yes|ok))
+      |(?:one|two|three|a\s+(?:few|couple(?:\s+of)?|quick|brief|short))\s+
+      (?:\w+\s+)?(?:questions?|things?|details?|answers?|clarifications?|decisions?)
+      |confirmation|clarification|(?:the\s+)?answers?)\b
+    | \b(?:wait(?:ing)?|hold(?:ing)?|await(?:ing)?|pend(?:ing)?|paus(?:e|ed|ing)|look(?:ing)?
+      |stand(?:ing)?\s+by|stopp(?:ed|ing)|on\s+hold)\b[^.?!]*?
+      \b(?:your\s+(?:\w+\s+)?{_ANSWER}|you\s+(?:to\s+)?(?:{_ANSWER}|tell|say|decide|choose|let
+      |clarify|answer|reply|respond|pick|approve)|hear\s+from\s+you|to\s+hear)\b
+    | \b(?:once|until|unless|till|after|before|when|as\s+soon\s+as|if)\s+
+      (?:you(?:'ve|\s+have)?|i(?:'ve|\s+have)?)\s+
+      (?:confirm|tell\s+me|decid|choos|clarif|pick|say|said|approv|let\s+me\s+know|give\s+me
+      |hear\s+(?:back\s+)?from\s+you|have\s+your|get\s+your|got\s+your|know\s+(?:{WH}|whether))
+    | \bwithout\s+(?:your\s+{_ANSWER}|(?:knowing|you\s+(?:telling|confirming|saying)))\b
+    | \b(?:your\s+call|up\s+to\s+you|over\s+to\s+you|you\s+decide|say\s+the\s+word|your\s+choice)\b
+    | \bwhat\s+i\s+(?:still\s+)?need\b | \b(?:questions?|need(?:ed)?\s+from\s+you)\s*:
+    | \b(?:i'm|i\s+am|i\s+was|just|still|was)\s+(?:\w+\s+)?wondering\s+(?:if|whether|{WH})\b
+    | \b(?:(?:i'm|i\s+am|am)\s+(?:still\s+|just\s+)?(?:not\s+(?:\w+\s+)?(?:sure|certain|clear)|unsure
+      |uncertain)|i\s+(?:do\s+not|don't|can't|cannot|can\s+not|couldn't|could\s+not)\s+
+      (?:\w+\s+)?(?:know|tell|be\s+sure|say|see|work\s+out|determine|decide|figure\s+out)
+      |(?:it|that)?(?:'s|\s?is)\s+(?:\w+\s+)?(?:unclear|not\s+(?:\w+\s+)?clear|ambiguous)
+      (?:\s+to\s+me)?)\s+(?:about\s+|on\s+)?(?:{WH}|if|whether)\b[^.]*
+      \b(?:you(?:'d|r)?|i\s+should|to\s+\w+|to)\b"""
+)
+_INVERTED = _pattern(
+    rf"""(?:^|[:\u2013\u2014;]\s*|\s-\s+|,\s+(?:and|so|but)\s+)(?:(?:so|and|but|now|please|then)[\s,]+)?
+    (?:{WH}\s+(?:(?!\b{_AUX}\b)[\w'-]+\s+){{0,6}}?
+      (?:do|did|would|should|shall|could|can|will|are|is|was)\s+(?:you|i|we|it\s+be)\b
+    | (?:shall|should|may|can)\s+(?:i|we)\s+\w+ | (?:do|did|would|will)\s+you\s+
+      (?:want|mean|like|prefer|wish|rather|need)\b | (?:want|need|like)\s+me\s+to\b
+    | (?:is|are)\s+(?:it|that|this)\s+(?:ok|okay|all\s?right|fine|right|correct)\b
+    | (?:ok|okay|all\s?right|fine)\s+(?:to|if\s+i)\s+\w+ )"""
+)
+_OFFER = _pattern(
+    r"""\b(?:if\s+you(?:'d|'re|\s+would)?\s+(?:\w+\s+)?(?:want|like|prefer|rather|wish|happy|okay|ok
+    |fine|agree)|if\s+(?:that|this|it)(?:'s|\s+(?:is|works|would|sounds|suits|helps))
+    |(?:if|whether)\s+(?:i\s+should|you\s+want))\b"""
+)
+_WEAK = _pattern(r"\bi(?:'d|'ll)?\s+(?:\w+\s+){0,2}(?:need|require|lack|miss)\s+(?:the|an?|her|his)\b")
+_DUTIES = _pattern(r"\blet\s+you\s+know\b")
+_TAIL = _pattern(
+    r"""^(?:(?:does|would|is|are|do)\s+(?:that|this|it|you)\s+(?:\w+\s+)?(?:sound|work|suit|look
+    |make\s+sense|agree|happy|okay|ok|fine|all\s?right|good)\b.*|(?:sounds?|looks?)\s+(?:good|right|ok
+    |okay|fine).*|(?:ok|okay|all\s?right|agreed|deal|fine|good|make\s+sense))\?+$"""
+)
+PLAN = _pattern(
+    r"""\b(?:i'll|i\s+will|i'd|i\s+would|i\s+can|i\s+could|i'm\s+(?:about|going|ready|planning)
+    |i\s+am\s+(?:about|going|ready|planning)|i\s+(?:plan|propose|suggest|intend|recommend|want)
+    |(?:my|the)\s+(?:plan|proposal|suggestion)|instead|ready\s+to|about\s+to|planned|proposed?)\b"""
+)
+_YOURS = _pattern(r"\b(?:you|your|yours|you'd|me|should\s+i|shall\s+i|may\s+i|can\s+i|i\s+should)\b")
+_SELF_ANSWER = _pattern(
+    r"""^(?:yes|yep|yeah|no(?!\s+(?:rush|hurry|problem|worries|need|matter))|nope|not\s+(?:quite|yet
+    |really|at\s+all|exactly|this|any)|because|unfortunately|sadly|luckily|fortunately|apparently
+    |probably|almost|absolutely|indeed|of\s+course|certainly|neither|i\s+(?:think|believe|guess)\s
+    |i\s+(?:don't|do\s+not)\s+(?:think|believe)|(?:the\s+)?(?:short\s+)?answer|a:)\b(?!\s+or\s+no)"""
+)
+_ECHO = _pattern(
+    r"""^(?:(?:and|but|happily|sadly|this\stime|thankfully)[,\s]+)?(?:it|that|this|they|he|she|there
+    |both|all|(?:the|her|his|your)\s+\w+|[a-z]+)\s+(?:\w+ly\s+)?(?:did|does|do|has|have|had|is|are|was
+    |were|will|can|could|would)(?:n't|\s+not|\s+indeed|\s+so)?\b(?:\s+(?:not|so))?\s*(?:[.!,;:\u2014-]|$)"""
+)
+_PAST_FACT = _pattern(
+    r"^(?:(?:so|and|but)[\s,]+)?(?:did|has|have|had|was|were)(?:n't)?\s+(?!you\b|i\b)"
+)
+_DECIDED = _pattern(
+    r"\bi\s+(?:\w+ly\s+|then\s+)?(?:paid|sent|chose|picked|went\s+with|used|booked|took|replied"
+    r"|answered|forwarded|moved|assumed)\b(?!\s+(?:nothing|nobody|neither|no\b))"
+)
+_UNKNOWN = _pattern(
+    r"\b(?:not|no|nothing|neither|unknown|unclear|two|both|either|several|multiple|three)\b|n't\b"
+)
+_FACT = _pattern(
+    rf"^(?:(?:so|and|but)[\s,]+)?(?:why|how\s+come|how|what|when|where)\b"
+)
+_SPLIT = _pattern(
+    rf"""(?:,|;|\s[\u2013\u2014-])\s*(?:and|or|but|so|also|plus|then)?\s*(?:also\s+)?
+    (?=(?:{WH}|should|shall|may|can|could|do|does|did|is|are|would|will|let\s+me\s+know|please)\s)
+    | \s+(?:and|or|but|plus)\s+(?:also\s+)?
+    (?=(?:{WH}|whether|should\s+i|shall\s+i|is\s+there|can\s+i|may\s+i|could\s+i|do\s+you|did\s+you)\s)"""
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One option that a list offers: its letter or number ("" for a bullet) and its text."""
+
+    label: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One thing that a text asks.
+
+    `before` holds the sentences before it, the nearest first; `options` are the items of the list
+    beside it. A soft one is an offer, which is a question only to a user who foresaw it.
+    """
+
+    text: str
+    before: tuple[str, ...] = ()
+    options: tuple[Option, ...] = ()
+    soft: bool = False
+
+
+def asks(text: str) -> list[Ask]:
+    """Return what a text asks of the user, in order; courtesies and rhetoric are left out."""
+    told = sentences(text)
+    found: list[Ask] = []
+    for number, sentence in enumerate(told):
+        before = tuple(other.text for other in reversed(told[:number]))
+        options = _options(told, number)
+        for part in _parts(sentence):
+            kind = _kind(part, sentence, told, number)
+            if kind is not None:
+                found.append(Ask(unquoted(part), before, options, kind == "soft"))
+    return found
+
+
+def _parts(sentence: Sentence) -> list[str]:
+    """Return the parts of a sentence of which each may ask something of its own.
+
+    Parts are told apart only where one of them is a courtesy.
+    """
+    if not _COURTESY.search(sentence.text):
+        return [sentence.text]
+    parts = [part.strip() for part in _SPLIT.split(sentence.text) if part and part.strip()]
+    if not sentence.asks:
+        return parts
+    return [part if part.endswith("?") else f"{part}?" for part in parts]
+
+
+def _kind(part: str, sentence: Sentence, told: list[Sentence], number: int) -> str | None:
+    """Return "firm" or "soft" for a part that asks something, else None."""
+    bare = unquoted(part)
+    if _COURTESY.search(bare) or _reported(bare):
+        return None
+    following = told[number + 1] if number + 1 < len(told) else None
+    if sentence.asks and bare.rstrip(" \"')]:-").endswith("?"):
+        if _rhetorical(bare, sentence, following):
+            return None
+        if _TAIL.search(bare):
+            recent = [s.text for s in told[max(0, number - 2) : number]]
+            return "firm" if any(PLAN.search(text) for text in recent) else None
+        return "firm"
+    if _REQUEST.search(bare):
+        return "soft" if _OFFER.search(bare) and not _waits(bare) else "firm"
+    if _INVERTED.search(bare):
+        return None if following is not None and _SELF_ANSWER.search(following.text) else "firm"
+    if _listed(told, number):
+        return "soft"
+    if _WEAK.search(bare) or _OFFER.search(bare):
+        return "soft"
+    return None
+
+
+def _waits(text: str) -> bool:
+    """Return whether a request names what it wants to know, so that it is more than an offer."""
+    return bool(re.search(rf"\b(?:{WH}\s+\w+|whether)\b", text, re.IGNORECASE))
+
+
+def _reported(text: str) -> bool:
+    """Return whether a sentence tells of a question instead of asking it."""
+    if _DUTIES.search(text) and not text.rstrip().endswith("?"):
+        return not _REQUEST.search(text)
+    if _DOUBT.search(text):
+        after = text[_DOUBT.search(text).end() :]  # ty: ignore[possibly-missing-attribute]
+        return not re.search(rf"[:,\u2014\u2013-]\s*(?:but\s+|so\s+)?{WH}\b.*\b(?:you|i should)\b", after)
+    speech = _REPORTED.search(text)
+    if speech is not None:
+        return not re.search(r"\b(?:do|did|would|should|shall)\s+(?:you|i)\b", text[speech.end() :])
+    return bool(re.search(r"\bwondering\b", text)) and bool(_SETTLED.search(text))
+
+
+def _rhetorical(text: str, sentence: Sentence, following: Sentence | None) -> bool:
+    """Return whether a question is answered by the text itself."""
+    start = text.lstrip("\"'([- ")
+    if _IDIOM.search(start) or _OWN_PAST.search(start):
+        return True
+    if following is None or following.asks:
+        return False
+    after = following.text.lstrip("\"'([- ")
+    if _REQUEST.search(after) or _INVERTED.search(after) or following.label is not None:
+        return False
+    if _SELF_ANSWER.search(after) or (_ECHO.search(after) and not _YOURS.search(start)):
+        return True
+    if _DECIDED.search(after) and not re.search(r"\bnot\b|n't\b|\bshould i\b", after, re.I):
+        return not re.search(r"\bnext\b|\binstead\b|\binsofar\b", start, re.I)
+    if _YOURS.search(start) or re.search(r"\bor\b", start):
+        return False
+    if _PAST_FACT.search(start):
+        return True
+    return bool(_FACT.search(start)) and not _UNKNOWN.search(after)
+
+
+def _listed(told: list[Sentence], number: int) -> bool:
+    """Return whether a sentence is an item under a line that announces questions."""
+    if told[number].label is None:
+        return False
+    for earlier in reversed(told[:number]):
+        if earlier.label is None:
+            ends = earlier.text.rstrip(" *").endswith((":", "?"))
+            return ends and (earlier.asks or bool(_REQUEST.search(earlier.text)))
+    return False
+
+
+_INLINE = re.compile(r"(?:^|[\s,;:])(?:option\s+)?\(?([a-hA-H]|\d)[.):]\s+", re.IGNORECASE)
+
+
+def _options(told: list[Sentence], number: int) -> tuple[Option, ...]:
+    """Return the options beside a sentence: inside it, in the list after it, or before it."""
+    inside = _inline(told[number].text)
+    if inside:
+        return inside
+    after = _items(told[number + 1 :])
+    if after:
+        return after
+    for earlier in reversed(told[:number]):
+        inside = _inline(earlier.text)
+        if inside:
+            return inside
+        if earlier.label is not None:
+            break
+    before = _items(told[number - 1 :: -1] if number else [])
+    return tuple(reversed(before))
+
+
+def _items(told: list[Sentence]) -> tuple[Option, ...]:
+    """Return the first list among some sentences; one sentence may come before it."""
+    items: list[Option] = []
+    skipped = 0
+    for sentence in told:
+        if sentence.label is not None:
+            items.append(Option(sentence.label, sentence.text))
+        elif items or skipped:
+            break
+        else:
+            skipped += 1
+    return tuple(items) if len(items) > 1 else ()
+
+
+def _inline(text: str) -> tuple[Option, ...]:
+    marks = list(_INLINE.finditer(text))
+    if len(marks) < 2:
+        return ()
+    ends = [mark.start() for mark in marks[1:]] + [len(text)]
+    options = []
+    for mark, end in zip(marks, ends, strict=True):
+        options.append(Option(mark[1], text[mark.end() : end].strip(" ,;?")))
+    return tuple(options)

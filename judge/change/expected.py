@@ -1,0 +1,147 @@
+"""What right runs did to the world, and whether a run did one of it.
+
+A run is right if, at the end of each turn, its changes are those of a right run at that turn.
+Where a fault spoiled something that a right run mends later, the mended state counts earlier, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from judge.change.match import Difference, Freedom, Matching
+from judge.change.rows import Item, Timeline
+from servers.kit.errors import InputError
+
+
+@dataclass(frozen=True)
+class Route:
+    """What one right run did: its name in words, its timeline, and whether faults acted."""
+
+    name: str
+    timeline: Timeline
+    faulted: bool
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What the right runs of a scenario did, and what may vary.
+
+    `turns` is how many turns the scenario has. `windows` maps tables to the turns between which
+    their rows may come: `{outlook_emails: (1, 2)}`. `complete` is false where a right run could not
+    be played (under a foreign fault profile, say), so that another outcome may be right.
+    """
+
+    routes: Sequence[Route]
+    turns: int
+    freedom: Freedom = field(default_factory=Freedom)
+    windows: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    complete: bool = True
+
+    def differences(self, run: Timeline) -> tuple[int, list[Difference]]:
+        """Return the first turn at whose end a run differs from all right runs, and where it
+        differs from the nearest; `(0, [])` if it is right.
+        """
+        for turn in range(1, self.turns + 1):
+            nearest: list[Difference] | None = None
+            for route, items, lacking in self._candidates(turn):
+                matching = Matching(
+                    run.at(turn),
+                    items,
+                    self.freedom,
+                    made=run.made,
+                    made_right=route.timeline.made,
+                    may_lack=lacking,
+                )
+                found = matching.differences()
+                if not found:
+                    nearest = None
+                    break
+                if nearest is None or len(found) < len(nearest):
+                    nearest = found
+            else:
+                if nearest is not None:
+                    return turn, nearest
+        return 0, []
+
+    def _candidates(self, turn: int) -> list[tuple[Route, list[Item], list[Item]]]:
+        """Return the right sets at a turn's end, with those of their items that may be missing."""
+        candidates = []
+        for route in self.routes:
+            items = route.timeline.at(turn)
+            lists = [items]
+            if route.faulted:
+                mended = self._mended(route, turn)
+                if not _equal(mended, items, self.freedom):
+                    lists.append(mended)
+            for chosen in lists:
+                candidates.append((route, *self._windowed(route, chosen, turn)))
+        return candidates
+
+    def _mended(self, route: Route, turn: int) -> list[Item]:
+        """Return a faulted run's items as they would be if all damage were mended already."""
+        end = route.timeline.at(self.turns)
+        now = route.timeline.at(turn)
+        clean = [other for other in self.routes if not other.faulted]
+        due = _union([other.timeline.at(turn) for other in clean], self.freedom)
+        ever = _union([other.timeline.at(self.turns) for other in clean], self.freedom)
+        mended = [item for item in now if _holds(end, item, self.freedom)]
+        for item in end:
+            repair = not _holds(ever, item, self.freedom)
+            if (repair or _holds(due, item, self.freedom)) and not any(i is item for i in mended):
+                if not _holds(mended, item, self.freedom):
+                    mended.append(item)
+        return mended
+
+    def _windowed(
+        self, route: Route, items: list[Item], turn: int
+    ) -> tuple[list[Item], list[Item]]:
+        chosen = list(items)
+        lacking: list[Item] = []
+        for table, (first, last) in self.windows.items():
+            if not first <= turn < last:
+                continue
+            coming = [item for item in route.timeline.at(last) if item.table == table]
+            before = route.timeline.at(first - 1) if first > 1 else []
+            for item in coming:
+                if not _holds(chosen, item, self.freedom):
+                    chosen.append(item)
+            for item in chosen:
+                if item.table == table and not _holds(before, item, self.freedom):
+                    lacking.append(item)
+        return chosen, lacking
+
+
+def _alike(one: Item, other: Item, freedom: Freedom) -> bool:
+    """Return whether two items of different runs are the same but for their new keys."""
+    made = frozenset({one.key}) if one.op == "added" else frozenset()
+    made_right = frozenset({other.key}) if other.op == "added" else frozenset()
+    matching = Matching([one], [other], freedom, made=made, made_right=made_right)
+    return not matching.differences()
+
+
+def _holds(items: Sequence[Item], item: Item, freedom: Freedom) -> bool:
+    return any(_alike(other, item, freedom) for other in items)
+
+
+def _equal(one: Sequence[Item], other: Sequence[Item], freedom: Freedom) -> bool:
+    return not Matching(one, other, freedom).differences()
+
+
+def _union(lists: Sequence[Sequence[Item]], freedom: Freedom) -> list[Item]:
+    every: list[Item] = []
+    for items in lists:
+        for item in items:
+            if not _holds(every, item, freedom):
+                every.append(item)
+    return every
+
+
+def window(given: Any, turns: int, where: str) -> tuple[int, int]:
+    """Return the turns `[first, last]` of a window. Raises `InputError`."""
+    pair = given if isinstance(given, list) else []
+    fine = len(pair) == 2 and all(isinstance(t, int) and 1 <= t <= turns for t in pair)
+    if not fine or pair[0] > pair[1]:
+        raise InputError(f"{where}: wants two turns, as in [1, 2], of the {turns} that there are")
+    return pair[0], pair[1]

@@ -1,0 +1,11 @@
+"""Reading texts: what they claim, deny or leave open, and which deeds they report."""
+
+from judge.reading.claims import Claim, parse_claim
+from judge.reading.deeds import Deed, deeds, done
+from judge.reading.phrases import Phrases, Reader, Reading, read
+from judge.reading.texts import Spoken
+
+__all__ = [
+    "Claim", "Deed", "Phrases", "Reader", "Reading", "Spoken", "deeds", "done", "parse_claim",
+    "read",
+]  # fmt: skip

@@ -1,0 +1,207 @@
+"""A text taken apart: its sentences, list items and table rows, each with its values and what
+stands around it.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from judge.reading.values import Masked, Value, mask
+from judge.reading.words import ABBREVIATIONS, BULLET, Sentence, make_sentence, normal, sentences
+
+
+@dataclass(frozen=True)
+class Spoken:
+    """A text with what one must know to read it.
+
+    `today` is an ISO date, for "tomorrow"; `asked` holds the user's words that the text answers;
+    `people` are the full names of all people whom the world knows.
+    """
+
+    text: str
+    today: str
+    asked: str = ""
+    people: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One sentence, list item or table row of a text.
+
+    `sentence` has values masked; `values` gives them by the place of their word. `heading` is the
+    number of the line that it stands under, or -1; `columns` are the words of a table's header.
+    """
+
+    number: int
+    sentence: Sentence
+    values: dict[int, Value]
+    raw: str
+    heading: int
+    item: bool
+    row: bool
+    quoted: bool
+    columns: tuple[str, ...] = ()
+    paragraph: int = 0
+
+    @functools.cached_property
+    def stems(self) -> tuple[frozenset[str], ...]:
+        """The base forms of each word; those of a value are of the words that it is written in."""
+        found = []
+        for place, word in enumerate(self.sentence.words):
+            value = self.values.get(place)
+            found.append(word.bases | {word.text} if value is None else stems_of(value.raw))
+        return tuple(found)
+
+    @functools.cached_property
+    def low(self) -> str:
+        """The text with its values masked, in lower case, its words separated by one space."""
+        return " ".join(word.text for word in self.sentence.words)
+
+    @functools.cached_property
+    def outside(self) -> frozenset[str]:
+        """The words that stand outside quotation marks."""
+        return frozenset(w.lower() for w in re.findall(r"\w+", _QUOTED.sub(" ", self.raw)))
+
+
+_QUOTED = re.compile(r"\"[^\"\n]*\"|\u201c[^\u201d\n]*\u201d")
+_RULE = re.compile(r"^\s*\|?[\s:|-]+\|[\s:|-]*$")
+_END = re.compile(r"(?<=[.!?;])(?<!\d\.)[\"')\]]*(?:\s+|$)|(?<=\d\.)[\"')\]]*(?:\s+(?=\D)|$)|(?<=;)")
+_BOLD = re.compile(r"^\s*(?:\*\*|__)([^*]+)(?:\*\*|__)\s*:?\s*$")
+
+
+@functools.lru_cache(maxsize=2048)
+def stems_of(text: str) -> frozenset[str]:
+    """Return the base forms of a text's words."""
+    found: set[str] = set()
+    for sentence in sentences(text):
+        for word in sentence.words:
+            found |= word.bases | {word.text}
+    return frozenset(found)
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text's units, in order."""
+
+    units: tuple[Unit, ...]
+
+    def heading(self, unit: Unit) -> Unit | None:
+        """Return the line that a unit stands under."""
+        return self.units[unit.heading] if unit.heading >= 0 else None
+
+    def around(self, unit: Unit) -> Iterable[Unit]:
+        """Yield a unit's headings and neighbours."""
+        above = self.heading(unit)
+        while above is not None:
+            yield above
+            above = self.heading(above) if above.heading < above.number else None
+        for number in (unit.number - 1, unit.number + 1):
+            if 0 <= number < len(self.units):
+                yield self.units[number]
+
+
+@functools.lru_cache(maxsize=512)
+def taken_apart(text: str, today: str, people: tuple[str, ...]) -> Text:
+    """Return a text as units."""
+    bold = frozenset(n for n, line in enumerate(text.splitlines()) if _BOLD.match(line))
+    masked = mask(text, today, people)
+    reader = _Lines(masked)
+    for number, line in enumerate(masked.text.split("\n")):
+        reader.read(line, number in bold)
+    return Text(tuple(reader.units))
+
+
+class _Lines:
+    def __init__(self, masked: Masked) -> None:
+        self.masked = masked
+        self.units: list[Unit] = []
+        self.title = -1
+        self.lead = -1
+        self.lead_indent = -1
+        self.columns: tuple[str, ...] = ()
+        self.last_row: str | None = None
+        self.paragraph = 0
+
+    def read(self, line: str, bold: bool) -> None:
+        if not line.strip():
+            self.paragraph += 1
+            self.columns = ()
+            self.last_row = None
+            return
+        if line.count("|") >= 2 and line.strip().startswith("|"):
+            self._row(line)
+            return
+        self.columns = ()
+        self.last_row = None
+        title = bool(re.match(r"\s*#+\s", line)) or bold
+        bullet = BULLET.match(line)
+        quoted = line.lstrip().startswith(">")
+        indent = len(line) - len(line.lstrip())
+        heading = self.title
+        if bullet and self.lead >= 0 and (
+            not self.units[self.lead].item or indent > self.lead_indent
+        ):
+            heading = self.lead
+        elif not bullet:
+            self.lead = -1
+        clean = BULLET.sub("", line).lstrip("# >")
+        clean = re.sub(r"^(?:\[[ xX]\]|[\u2705\u2714\u2611\ufe0f]+)\s*", "", clean)
+        self._sentences(clean, heading, bool(bullet), quoted)
+        if not self.units:
+            return
+        last = self.units[-1]
+        if title:
+            self.units[-1] = replace(
+                last, heading=-1, sentence=replace(last.sentence, header=True)
+            )
+            self.title = last.number
+            self.lead = -1
+        elif last.sentence.header:
+            self.lead = last.number
+            self.lead_indent = indent
+
+    def _row(self, line: str) -> None:
+        if _RULE.match(line):
+            if self.last_row is not None:
+                self.columns = tuple(c.strip() for c in self.last_row.strip().strip("|").split("|"))
+                if self.units and self.units[-1].row:
+                    self.units.pop()
+            return
+        self.last_row = line
+        heading = self.lead if self.lead >= 0 else self.title
+        self._add(line.strip().strip("|"), heading, item=True, row=True, quoted=False, last=True)
+
+    def _sentences(self, line: str, heading: int, item: bool, quoted: bool) -> None:
+        line = ABBREVIATIONS.sub(lambda m: m[1].replace(".", ""), line)
+        parts = [part for part in _END.split(line) if part and part.strip()]
+        for number, part in enumerate(parts):
+            last = number == len(parts) - 1
+            self._add(part.strip(), heading, item, row=False, quoted=quoted, last=last)
+
+    def _add(
+        self, part: str, heading: int, item: bool, row: bool, quoted: bool, last: bool
+    ) -> None:
+        sentence = make_sentence(normal(part), item, last)
+        if not sentence.words:
+            return
+        values = {}
+        for place, word in enumerate(sentence.words):
+            value = self.masked.value(word.text)
+            if value is not None:
+                values[place] = value
+        raw = self.masked.plain(part).strip(" |")
+        number = len(self.units)
+        self.units.append(
+            Unit(
+                number, sentence, values, raw, heading, item, row, quoted,
+                self.columns, self.paragraph,
+            )
+        )  # fmt: skip
+
+
+def words_in(text: Sequence[frozenset[str]], wanted: frozenset[str]) -> bool:
+    """Return whether one of some words' base forms is among those wanted."""
+    return any(word & wanted for word in text)

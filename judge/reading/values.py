@@ -1,0 +1,516 @@
+"""Values in a text: people, money, days, times, figures and providers, each found and masked.
+
+`mask` puts one word such as `xmoney3x` in the place of each value, so that phrases can ask for a
+value of a type (`paid <person>`), and markers are not taken from names and dates.
+"""
+
+from __future__ import annotations
+
+import datetime
+import functools
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from servers.kit.service import providers
+
+_UNITS = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
+    " sixteen seventeen eighteen nineteen"
+)
+_SMALL = {word: number for number, word in enumerate(_UNITS.split())}
+_TENS = {
+    word: 10 * number
+    for number, word in enumerate(
+        "twenty thirty forty fifty sixty seventy eighty ninety".split(), 2
+    )
+}
+_MONTHS = (
+    "january february march april may june july august september october november december".split()
+)
+_MONTH = {name[:3]: n for n, name in enumerate(_MONTHS, 1)}
+_MONTH |= {name: n for n, name in enumerate(_MONTHS, 1)} | {"sept": 9}
+_WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
+_WEEKDAY = {name: n for n, name in enumerate(_WEEKDAYS)}
+_WEEKDAY |= {name[:3]: n for n, name in enumerate(_WEEKDAYS)}
+_M = r"(?P<month>" + "|".join(sorted(_MONTH, key=len, reverse=True)) + r")\b\.?"
+_W = r"(?:" + "|".join(_WEEKDAYS) + r"|mon|tues?|wed|thu(?:rs?)?|fri|(?-i:Sat|Sun(?=,? (?:the )?(?:\d|[A-Z])|\s*\|)))\b"
+_W = r"(?P<weekday>" + _W + r")"
+_NUMBER_WORD = "|".join(sorted([*_SMALL, *_TENS, "hundred", "thousand"], key=len, reverse=True))
+_ORDINAL_WORDS = (
+    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth"
+    " fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth"
+)
+_ORDINALS = {word: n for n, word in enumerate(_ORDINAL_WORDS.split(), 1)}
+_NO_NAMES = {
+    "will", "may", "mark", "grace", "hope", "rose", "art", "bill", "jack", "sue", "pat", "rich",
+    "april", "june", "august", "dawn", "joy", "faith", "max", "the", "van", "de", "la", "day",
+    "park", "read", "book", "wood", "brown", "green", "white", "black", "young", "king", "moon",
+    "price", "case", "field", "fields", "studio", "support", "team", "office", "shop", "bank",
+    "mail", "dental", "denver", "portland", "clinic", "north", "south", "west", "east", "new",
+}  # fmt: skip
+"""Parts of names that are names only with a capital."""
+_NEVER_NAMES = {"the", "and", "of", "studio", "support", "team", "office", "shop", "bank", "dental"}
+_HE = {"him", "her", "them", "he", "she", "they"}
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A value: its type, what it may mean, and how it is written.
+
+    `means` is cents (money), a number, minutes after midnight (times), dates (days), full names or
+    addresses (people), or names of services (providers); more than one where it is not clear.
+    """
+
+    type: str
+    means: tuple[Any, ...]
+    raw: str
+
+
+@dataclass(frozen=True)
+class Masked:
+    """A text with its values masked."""
+
+    text: str
+    values: tuple[Value, ...]
+
+    def value(self, word: str) -> Value | None:
+        """Return the value that a word of the masked text stands for."""
+        found = _MASK.fullmatch(word)
+        return self.values[int(found[1])] if found else None
+
+    def plain(self, text: str) -> str:
+        """Return a part of the masked text as it was written."""
+        return _MASKS.sub(lambda m: self.values[int(m[1])].raw, text)
+
+
+_MASK = re.compile(r"x[a-z]+?(\d+)x")
+_MASKS = re.compile(
+    r"x(?:money|number|percent|temp|day|time|person|provider)(\d+)x(?: percent\b)?"
+)
+_ALIASES = {
+    "weather_com": ["the weather channel", "weather channel", "weather.com", "weather com", "twc"],
+    "yahoo_weather": ["yahoo weather", "yahoo! weather", "yahoo"],
+    "yahoo_finance": ["yahoo finance", "yahoo"],
+    "outlook": [
+        "outlook", "work email", "work mail", "work e-mail", "work account", "work address",
+        "work inbox", "fernhill",
+    ],
+    "outlook_calendar": ["outlook calendar", "work calendar", "outlook"],
+    "gmail": [
+        "gmail", "personal email", "personal mail", "personal account", "personal address",
+        "private email", "private account", "private address", "private mail", "personal e-mail",
+    ],
+    "google_calendar": ["google calendar", "personal calendar", "gcal"],
+    "google_map_review": ["google maps reviews", "google maps", "google reviews", "google"],
+    "google_finance": ["google finance"],
+    "booking": ["booking.com", "booking com"],
+    "venmo": ["venmo", "venmo'd", "venmoed"],
+    "zelle": ["zelle", "zelled", "zelle'd"],
+    "doordash": ["doordash", "door dash"],
+    "uber_eats": ["uber eats", "ubereats"],
+    "clock": [],
+    "sign_in": [],
+}  # fmt: skip
+
+
+@functools.cache
+def aliases() -> dict[str, tuple[str, ...]]:
+    """Return the services that each name, title or domain may mean, in lower case."""
+    found: dict[str, list[str]] = {}
+    for name, service in providers().items():
+        ways = _ALIASES.get(name)
+        if ways is None:
+            ways = [service.title.lower()]
+        for way in {*ways, name}:
+            found.setdefault(way, []).append(name)
+    return {way: tuple(names) for way, names in found.items()}
+
+
+@functools.cache
+def _provider_pattern() -> re.Pattern[str]:
+    ways = sorted(aliases(), key=len, reverse=True)
+    joined = "|".join(re.escape(way) for way in ways)
+    return re.compile(rf"(?<![\w@.])(?:{joined})(?![\w@])(?!\.\w)", re.IGNORECASE)
+
+
+def day_means(text: str, today: str) -> tuple[str, ...]:
+    """Return the dates that a day written in words may mean."""
+    found = _DAY.fullmatch(text.strip())
+    return _dates(found, today) if found else ()
+
+
+class _Masker:
+    def __init__(self, today: str, people: Sequence[str]) -> None:
+        self.today = today
+        self.people = people
+        self.values: list[Value] = []
+
+    def put(self, type_: str, means: Sequence[Any], raw: str, after: str = "") -> str:
+        self.values.append(Value(type_, tuple(means), raw))
+        return f"x{type_}{len(self.values) - 1}x{after}"
+
+
+def mask(text: str, today: str, people: Sequence[str]) -> Masked:
+    """Return a text with its values masked."""
+    made = _Masker(today, people)
+    text = text.replace("\u2019", "'").replace("\u00a0", " ").replace("\u2212", "-")
+    text = re.sub(r"[\u201c\u201d]", '"', text)
+    text = re.sub(r"\*\*|__|`", "", text)
+    text = _words_to_digits(text)
+    text = _people(text, made)
+    text = re.sub(r"https?://\S+", "link", text)
+    text = _provider_pattern().sub(
+        lambda m: made.put("provider", aliases()[m[0].lower()], m[0]), text
+    )
+    for pattern, read in _STEPS:
+        text = pattern.sub(functools.partial(_put, made, read), text)
+    return Masked(text, tuple(made.values))
+
+
+_Read = Callable[[re.Match[str], _Masker], "tuple[str, Sequence[Any], str] | None"]
+
+
+def _put(made: _Masker, read: _Read, found: re.Match[str]) -> str:
+    result = read(found, made)
+    if result is None:
+        return found[0]
+    type_, means, after = result
+    raw = found[0]
+    if type_ == "time" and raw.endswith(".") and after:
+        raw = raw[:-1]
+    return made.put(type_, means, raw, after)
+
+
+# -- numbers in words ----------------------------------------------------------------------------
+_WORDS = re.compile(
+    rf"\b(?:a hundred|a thousand|(?:{_NUMBER_WORD}))(?:(?:[ -]|\sand\s)(?:{_NUMBER_WORD}))*\b",
+    re.IGNORECASE,
+)
+
+
+def _words_to_digits(text: str) -> str:
+    return _WORDS.sub(_digits, text)
+
+
+def _digits(found: re.Match[str]) -> str:
+    words = re.split(r"[\s-]+", found[0].lower())
+    if words in (["one"], ["zero"]) or words[0] == "and":
+        return found[0]
+    groups: list[int] = []
+    fresh = True
+    for word in words:
+        if word in ("and", "a"):
+            continue
+        if word in ("hundred", "thousand"):
+            scale = 100 if word == "hundred" else 1000
+            groups[-1:] = [(groups[-1] if groups else 1) * scale]
+            fresh = False
+        elif word in _TENS:
+            if groups and not fresh and groups[-1] % 100 == 0 and groups[-1] >= 100:
+                groups[-1] += _TENS[word]
+            else:
+                groups.append(_TENS[word])
+            fresh = False
+        else:
+            number = _SMALL[word]
+            last = groups[-1] if groups else 1
+            joins = groups and (
+                (last % 10 == 0 and 20 <= last % 100 and number < 10)
+                or (last % 100 == 0 and last >= 100)
+            )
+            if joins:
+                groups[-1] += number
+            else:
+                groups.append(number)
+            fresh = False
+    if len(groups) == 2 and 10 <= groups[1] < 60:
+        if groups[0] <= 12:
+            return f"{groups[0]}:{groups[1]:02}"
+        if groups[0] < 1000:
+            return f"${groups[0]}.{groups[1]:02}"
+    return " ".join(str(group) for group in groups)
+
+
+# -- people --------------------------------------------------------------------------------------
+@functools.lru_cache(maxsize=64)
+def _names(people: tuple[str, ...]) -> tuple[dict[str, tuple[str, ...]], re.Pattern[str]]:
+    """Return who each way to name somebody may mean, and a pattern of all ways."""
+    ways: dict[str, list[str]] = {}
+    for name in people:
+        parts = [p for p in re.split(r"\s+", name.strip()) if p]
+        whole = {name.lower()}
+        if "@" not in name:
+            for part in (parts[0], parts[-1]) if parts else ():
+                plain = part.lower().strip(".,")
+                if len(plain) > 2 and plain not in _NEVER_NAMES:
+                    whole.add(plain)
+            if len(parts) > 2:
+                whole.add(f"{parts[0]} {parts[-1]}".lower())
+        for way in whole:
+            owners = ways.setdefault(way, [])
+            if name not in owners:
+                owners.append(name)
+    joined = "|".join(re.escape(way) for way in sorted(ways, key=len, reverse=True))
+    pattern = re.compile(
+        r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?<![\w@])@[\w-]+"
+        + (rf"|(?<![\w@.])(?:{joined})(?![\w@])" if joined else "")
+        + r"|\b(?:him|her|them)\b",
+        re.IGNORECASE,
+    )
+    return {way: tuple(names) for way, names in ways.items()}, pattern
+
+
+def who(text: str, people: Sequence[str]) -> tuple[str, ...]:
+    """Return whom a name or address may mean: full names, or itself if nobody is known by it."""
+    low = text.lower().lstrip("@")
+    ways, _ = _names(tuple(people))
+    if low in ways:
+        return ways[low]
+    if "@" in low or text.startswith("@"):
+        local = [p for p in re.split(r"[._\-+\d]+", low.split("@")[0]) if len(p) > 1]
+        owners = [n for n in people if _owns(local, n)]
+        return (*owners, low)
+    return (text,)
+
+
+def _owns(local: Sequence[str], name: str) -> bool:
+    parts = [p.lower() for p in re.split(r"[\s-]+", name) if p]
+    if not parts or not local:
+        return False
+    joined = "".join(local)
+    if len(local) >= 2:
+        return local[0] == parts[0] and local[-1] == parts[-1]
+    return joined in (
+        parts[0],
+        parts[0] + parts[-1],
+        parts[0][0] + parts[-1],
+        parts[0] + parts[-1][0],
+    )
+
+
+def _people(text: str, made: _Masker) -> str:
+    ways, pattern = _names(tuple(made.people))
+    last: list[tuple[str, ...]] = []
+
+    def name(found: re.Match[str]) -> str:
+        raw = found[0]
+        low = raw.lower()
+        if low in _HE:
+            if low == "her" and re.match(r"\s+[a-z]", text[found.end() :]):
+                following = text[found.end() :].split(None, 1)[0].lower().strip(".,;:!?")
+                if following not in _AFTER_OBJECT:
+                    return raw  # "her e-mail"
+            return made.put("person", ("?", *(last[-1] if last else ())), raw)
+        if low in _NO_NAMES and not (raw[0].isupper() and _is_name_here(text, found)):
+            return raw
+        means = ways.get(low) or who(raw, made.people)
+        if "@" in raw and not raw.startswith("@"):
+            means = who(raw, made.people)
+        last.append(means)
+        return made.put("person", means, raw)
+
+    return pattern.sub(name, text)
+
+
+_AFTER_OBJECT = set(
+    "a an the on for with by in at from today tomorrow yesterday and but to as via about now once"
+    " through using is was has back again already directly too also over this that his your so"
+    " separately exactly only just know".split()
+)
+
+
+def _is_name_here(text: str, found: re.Match[str]) -> bool:
+    """Return whether a capital is not just that of a sentence's beginning."""
+    before = text[: found.start()].rstrip(" ")
+    return bool(before) and before[-1] not in ".!?\n|-*#"
+
+
+# -- times, days, money, figures -----------------------------------------------------------------
+def _clock(found: re.Match[str], made: _Masker) -> tuple[str, Sequence[Any], str] | None:
+    hour = int(found["h"])
+    minute = int(found["m"] or 0)
+    half = (found["half"] or "").lower()
+    if hour > 23 or minute > 59 or (half and not 1 <= hour <= 12):
+        return None
+    if half:
+        hours = [hour % 12 + (12 if half == "p" else 0)]
+    else:
+        plain = hour > 12 or hour == 0 or found["h"].startswith("0")
+        hours = [hour] if plain else [hour, (hour + 12) % 24]
+    text = found.string
+    ends = found[0].endswith(".") and re.match(r"\s+[A-Z]|\s*$|\s*\n", text[found.end() :])
+    return "time", [60 * h + minute for h in hours], "." if ends else ""
+
+
+def _spoken_time(found: re.Match[str], _: _Masker) -> tuple[str, Sequence[Any], str] | None:
+    hour = 12 if found["hour"].lower() in ("noon", "midnight") else int(found["hour"])
+    if not 1 <= hour <= 12:
+        return None
+    part = found["part"].lower()
+    minutes = {"half": 30, "quarter": 15}.get(part.removeprefix("a ")) or int(
+        "".join(c for c in part if c.isdigit()) or 0
+    )
+    after = found["way"].lower() in ("past", "after")
+    whole = 60 * hour + minutes if after else 60 * hour - minutes
+    return "time", sorted({whole % 1440, (whole + 720) % 1440}), ""
+
+
+def _word_time(found: re.Match[str], _: _Masker) -> tuple[str, Sequence[Any], str]:
+    return "time", [720 if found[0].lower() in ("noon", "midday") else 0], ""
+
+
+def _hour(found: re.Match[str], _: _Masker) -> tuple[str, Sequence[Any], str] | None:
+    hour = int(found["h"])
+    if not 1 <= hour <= 12:
+        return None
+    return "time", [60 * hour % 1440, (60 * hour + 720) % 1440], ""
+
+
+def _day(found: re.Match[str], made: _Masker) -> tuple[str, Sequence[Any], str] | None:
+    means = _dates(found, made.today)
+    return ("day", means, "") if means else None
+
+
+def _dates(found: re.Match[str], today: str) -> tuple[str, ...]:
+    now = datetime.date.fromisoformat(today[:10])
+    part = found.groupdict()
+    relative = (part.get("relative") or "").lower()
+    if relative:
+        steps = {"tomorrow": 1, "yesterday": -1, "last night": -1}
+        return ((now + datetime.timedelta(steps.get(relative, 0))).isoformat(),)
+    if part.get("iso"):
+        return _valid([part["iso"]])
+    month = part.get("month") or part.get("month2")
+    dom = part.get("dom") or part.get("dom2") or part.get("dom3") or part.get("dom4")
+    number = None
+    if part.get("slash"):
+        first, second = (int(n) for n in part["slash"].split("/")[:2])
+        return _valid([f"{y}-{first:02}-{second:02}" for y in _years(now)])
+    if dom:
+        number = _ORDINALS.get(dom.lower()) or int(re.sub(r"\D", "", dom) or 0)
+        if not 1 <= number <= 31:
+            return ()
+    if month and number:
+        of_month = _MONTH[month.lower().rstrip(".")]
+        year = part.get("year") or part.get("year2")
+        years = [int(year)] if year else _years(now)
+        return _valid([f"{y}-{of_month:02}-{number:02}" for y in years])
+    weekday = part.get("weekday") or part.get("weekday2") or part.get("weekday3")
+    at = _WEEKDAY[weekday.lower().rstrip(".")[:3]] if weekday else None
+    around = [now + datetime.timedelta(n) for n in range(-45, 75)]
+    if number:
+        days = [d for d in around if d.day == number and at in (None, d.weekday())]
+        if not days:
+            days = [d for d in around if d.day == number]
+        return tuple(d.isoformat() for d in days)
+    if at is not None:
+        return tuple(d.isoformat() for d in around if d.weekday() == at and abs((d - now).days) < 22)
+    return ()
+
+
+def _years(now: datetime.date) -> list[int]:
+    return [now.year, now.year + 1, now.year - 1]
+
+
+def _valid(days: Sequence[str]) -> tuple[str, ...]:
+    found = []
+    for day in days:
+        try:
+            found.append(datetime.date.fromisoformat(day).isoformat())
+        except ValueError:
+            continue
+    return tuple(found)
+
+
+def _money(found: re.Match[str], _: _Masker) -> tuple[str, Sequence[Any], str] | None:
+    return "money", [_cents(found["n"], found.groupdict().get("k"))], ""
+
+
+def _small_money(found: re.Match[str], _: _Masker) -> tuple[str, Sequence[Any], str]:
+    return "money", [round(float(found["n"]))], ""
+
+
+def _cents(number: str, thousands: str | None = None) -> int:
+    return round(float(number.replace(",", "")) * 100 * (1000 if thousands else 1))
+
+
+def _percent(found: re.Match[str], _: _Masker) -> tuple[str, Sequence[Any], str]:
+    return "percent", [float(found["n"])], " percent"
+
+
+def _temp(found: re.Match[str], _: _Masker) -> tuple[str, Sequence[Any], str]:
+    return "temp", [float(found["n"])], ""
+
+
+def _number(found: re.Match[str], _: _Masker) -> tuple[str, Sequence[Any], str] | None:
+    number = float(found["n"].replace(",", ""))
+    return None if number == 0 and "." not in found["n"] else ("number", [number], "")
+
+
+_N = r"(?P<n>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)"
+_SIGNED = r"(?<![\w.])(?P<n>[-+]?\d+(?:\.\d+)?)"
+_MONTH_DOM = rf"{_M}\s+(?:the\s+)?(?P<dom>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:\d|\.\d)"
+_DOM_MONTH = (
+    r"(?:the\s+)?(?P<dom2>\d{1,2})(?:st|nd|rd|th)?(?:\s+of)?\s+" + _M.replace("month", "month2")
+)
+_NOT_A_DAY = (
+    r"(?!\s+(?:try|attempt|time|payment|request|transfer|one|email|mail|call|street|ave|avenue"
+    r"|floor|row|line|item|entry|copy|half|of each))"
+)
+_DAY = re.compile(
+    r"\b(?P<iso>\d{4}-\d\d-\d\d)(?:T\d\d:\d\d(?::\d\d)?(?:Z|[+-]\d\d:\d\d)?)?(?!\w)"
+    rf"|(?<!\w)(?:(?:next|this|last|coming)\s+)?(?:{_W},?\s+(?:the\s+)?)?"
+    rf"(?:{_MONTH_DOM}(?:,?\s+(?P<year>20\d\d)\b)?|{_DOM_MONTH}(?:,?\s+(?P<year2>20\d\d)\b)?)"
+    rf"|\b{_W.replace('weekday', 'weekday2')},?\s+\(?(?:the\s+)?"
+    rf"(?P<dom3>\d{{1,2}}(?:st|nd|rd|th)|{'|'.join(_ORDINALS)})\b"
+    rf"|\bthe\s+(?P<dom4>\d{{1,2}}(?:st|nd|rd|th))\b{_NOT_A_DAY}"
+    r"|(?<![\w/])(?P<slash>\d{1,2}/\d{1,2}(?:/\d{2,4})?)(?![\w/])"
+    r"|\b(?P<relative>today|tomorrow|tonight|yesterday|last night"
+    r"|this (?:morning|evening|afternoon))\b"
+    rf"|\b(?:(?:next|this|last|coming)\s+)?{_W.replace('weekday', 'weekday3')}(?!\w)",
+    re.IGNORECASE,
+)
+_STEPS: tuple[tuple[re.Pattern[str], _Read], ...] = (
+    (_DAY, _day),
+    (re.compile(r"\b(?P<h>\d{1,2})(?::(?P<m>\d\d))?\s?(?P<half>[ap])\.?m\b\.?", re.I), _clock),
+    (re.compile(r"(?<![\d:$.])\b(?P<h>\d{1,2}):(?P<m>\d\d)(?!\d)(?P<half>)(?::\d\d)?"), _clock),
+    (
+        re.compile(
+            r"\b(?P<part>half|a quarter|quarter|5|10|20|25)(?: minutes)? (?P<way>past|to|after|before)"
+            r" (?P<hour>noon|midnight|\d{1,2})\b(?!\.\d)",
+            re.I,
+        ),
+        _spoken_time,
+    ),
+    (re.compile(r"\b(?:noon|midnight|midday)\b", re.I), _word_time),
+    (re.compile(r"\b(?P<h>\d{1,2}) ?o'?clock\b", re.I), _hour),
+    (
+        re.compile(
+            r"(?:US\s?)?\$\s?" + _N + r"(?P<k>k\b)?(?: dollars| USD)?|\b(?:USD|EUR|GBP)\s?"
+            + _N.replace("<n>", "<n2>"),
+        ),
+        lambda f, m: ("money", [_cents(f["n"] or f["n2"], f["k"])], ""),
+    ),
+    (re.compile(r"\b" + _N + r"[\s-]?(?:dollars?|bucks|usd|euros?)\b", re.I), _money),
+    (re.compile(r"\b" + _N + r" ?(?:cents?\b|\u00a2)", re.I), _small_money),
+    (re.compile(_SIGNED + r"\s?(?:%|percent\b|per cent\b|pct\b)", re.I), _percent),
+    (
+        re.compile(
+            _SIGNED + r"\s?(?:(?:\u00b0|\u00ba|degrees?\b|deg\b)(?:\s?(?:[FC]\b|fahrenheit|celsius))?"
+            r"|(?-i:[FC])\b|fahrenheit\b|celsius\b)",
+            re.I,
+        ),
+        _temp,
+    ),
+    (
+        re.compile(
+            r"(?<=\bat )(?P<h>\d{1,2})(?=[.,;:!)]*(?:\s*$|\s*\n|[.,;!)]|\s(?:on|in|sharp|and|instead"
+            r"|with|for|tonight|xday)))",
+            re.I,
+        ),
+        _hour,
+    ),
+    (re.compile(r"(?<![\w.:/#-])" + _N + r"(?![\w:/%]|\.\d|-\w)"), _number),
+)

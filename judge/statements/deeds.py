@@ -1,0 +1,73 @@
+"""Whether a deed that a text claims matches anything that the agent changed."""
+
+from __future__ import annotations
+
+import functools
+
+from judge.reading import Deed
+from judge.reading.claims import vocabulary
+from judge.trace import Record
+from servers.kit.service import all_tables, services
+from servers.kit.store import AGENT, Change
+
+
+@functools.cache
+def _category_of() -> dict[str, str]:
+    categories = {}
+    for cls in services().values():
+        for table in cls.known_tables():
+            categories[table] = cls.category
+    return categories
+
+
+def matches_a_change(deed: Deed, record: Record, before: int) -> bool:
+    """Return whether a call before an event made a change of the deed's sort.
+
+    The sort is what its entry of the vocabulary says under `deed`: operations and categories.
+    """
+    sort = vocabulary()[deed.kind].deed
+    if sort is None:
+        return True
+    for attempt in record.attempts:
+        if attempt.seq >= before:
+            break
+        for change in attempt.effects:
+            own = change["cause"] == AGENT
+            if own and _fits(change, _listed(sort.op)) and _in_category(change["table"], sort.category):
+                return True
+    return False
+
+
+def _listed(given: tuple[str, ...] | str) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else given
+
+
+def _in_category(table: str, categories: tuple[str, ...]) -> bool:
+    return not categories or _category_of().get(table) in categories
+
+
+def _fits(change: Change, operations: tuple[str, ...]) -> bool:
+    if change["old"] is None:
+        return "added" in operations
+    if change["new"] is None:
+        return "deleted" in operations
+    if "changed" in operations:
+        return True
+    return "ended" in operations and _ends(change)
+
+
+def _ends(change: Change) -> bool:
+    """Return whether a change sets a stamp, moves a row or switches it off: an end of something."""
+    old = change["old"] or {}
+    new = change["new"] or {}
+    spec = all_tables().get(change["table"])
+    if spec is None:
+        return True
+    for column, role in spec.roles.items():
+        if old.get(column) == new.get(column):
+            continue
+        if role == "stamp" or column in ("folder", "labels", "state", "status"):
+            return True
+        if old.get(column) is True and new.get(column) is False:
+            return True
+    return False

@@ -1,0 +1,83 @@
+"""What an agent must tell, may tell or must not claim: a plain sentence, its claim and its truth."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from judge.reading import Claim, parse_claim
+from judge.statements.scope import ALWAYS, Moment, check_truth
+from servers.kit.declared import Declared
+from servers.kit.errors import InputError
+from servers.kit.expr import render
+from servers.kit.expr.evaluate import names
+
+Mode = Literal["must", "may", "never"]
+
+
+class Statement(Declared):
+    """A statement about what happened or what is so.
+
+    Exactly one of `must`, `may` and `never` holds the plain sentence. `claim` is one entry of the
+    vocabulary (`judge/claims/`) with its slots, in which `${…}` is computed at the moment of the
+    text. `holds` is an expression over the true world and the trace at that moment (`Moment`), or
+    `always`. A `must` has to be told in its `turn` if it is true then. `rests_on` names an evidence
+    check: as long as it is unsettled, "I could not confirm that …" is true and enough.
+    `in_mail_to` makes it a statement about the mails that the agent writes to an address.
+    """
+
+    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+    must: str | None = None
+    may: str | None = None
+    never: str | None = None
+    claim: dict[str, Any]
+    holds: str = ALWAYS
+    turn: int | Literal["last", "any"] = "last"
+    rests_on: str | None = None
+    in_mail_to: str | None = None
+
+    @model_validator(mode="after")
+    def _one_sentence(self) -> Statement:
+        given = [mode for mode in ("must", "may", "never") if getattr(self, mode) is not None]
+        if len(given) != 1:
+            raise InputError(f"a statement is one of must, may and never; got {given or 'none'}")
+        if len(self.claim) != 1:
+            raise InputError("claim: wants one claim, as in {paid: {to: Ana Ruiz, amount: 12}}")
+        if not names(self._slots):
+            self.claim_at(None)
+        return self
+
+    @property
+    def mode(self) -> Mode:
+        """Whether it must be told, may be told or must never be claimed."""
+        if self.must is not None:
+            return "must"
+        return "may" if self.may is not None else "never"
+
+    @property
+    def sentence(self) -> str:
+        """The statement in plain words."""
+        return self.must or self.may or self.never or ""
+
+    @property
+    def _slots(self) -> Any:
+        return next(iter(self.claim.values()))
+
+    def claim_at(self, moment: Moment | None) -> Claim:
+        """Return the claim with its slots computed. Raises `InputError`."""
+        kind = next(iter(self.claim))
+        slots = self._slots if moment is None else render(self._slots, moment.scope)
+        return parse_claim(kind, slots)
+
+    def is_true(self, moment: Moment) -> bool:
+        """Return whether the statement is true at a moment."""
+        return moment.holds(self.holds)
+
+    def check(self, where: str, tables: Any, faults: list[str], evidence: list[str]) -> None:
+        """Check every name that the statement uses. Raises `InputError`."""
+        expressions = [self._slots]
+        if self.holds != ALWAYS:
+            expressions.append("${" + self.holds + "}")
+        for expression in expressions:
+            check_truth(expression, where, tables=tables, faults=faults, evidence=evidence)
