@@ -53,7 +53,11 @@ class Assignment:
 
 
 class Agent(Protocol):
-    """An agent in a conversation."""
+    """An agent in a conversation.
+
+    It may also have `ask(question) -> str` (`judging.debrief.CanAnswer`), which answers a question
+    after the last turn in a fork of the conversation, without tools.
+    """
 
     async def turn(self, text: str) -> TurnResult:
         """Answer one message of the user."""

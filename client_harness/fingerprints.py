@@ -14,15 +14,22 @@ from servers.kit import files
 from servers.kit.files import hash_of
 
 ROOT = Path(__file__).parent.parent
+PHRASES = "phrases"
+"""The fingerprint of the phrases reader, whose code and words `judge` covers."""
+CALIBRATION = ROOT / "judge" / "calibration"
 PACKAGES = ("servers", "fault_profiles", "judge", "scenarios", "client_harness")
 
 
 def fingerprints(
-    scenarios: Iterable[Scenario], disclosure: str, profile: Profile | None = None
+    scenarios: Iterable[Scenario],
+    disclosure: str,
+    profile: Profile | None = None,
+    reader: str = PHRASES,
 ) -> dict[str, str]:
-    """Return a run's fingerprints: suite, world, code, judge and disclosure.
+    """Return a run's fingerprints: suite, world, code, judge, reader and disclosure.
 
-    `profile` holds the faults that replace the scenarios' own.
+    `profile` holds the faults that replace the scenarios' own. `reader` is phrases, or a judge
+    model's fingerprint.
     """
     chosen = sorted(scenarios, key=lambda scenario: scenario.id)
     suite = [f"{scenario.id}={load.fingerprint(scenario)}" for scenario in chosen]
@@ -33,6 +40,7 @@ def fingerprints(
         "world": world(chosen),
         "code": code(),
         "judge": judging(chosen),
+        "reader": reader,
         "disclosure": disclosure,
     }
 
@@ -57,9 +65,9 @@ def code(*packages: str) -> str:
     """Return the hash of every file that packages ship, by default all packages.
 
     Scenarios, histories and people's seeds are left out: `suite` and `world` cover the ones that a
-    run uses.
+    run uses. What readers are measured with is left out, too, because no run uses it.
     """
-    data = (load.SUITES, load.HAYSTACK, build.PEOPLE)
+    data = (load.SUITES, load.HAYSTACK, build.PEOPLE, CALIBRATION)
     paths = files.shipped(*(ROOT / name for name in packages or PACKAGES))
     code_files = []
     for path in paths:

@@ -39,7 +39,9 @@ class Trial:
     `verdicts` maps base, relaxed or clean to `{value, score, why, findings}`. `status` is done,
     limit or error as the agent ended, or crash if Haywire or a provider failed; `reason` then says
     how. `needless` is the number of calls beyond the oracle's. `seconds` are simulated. `tries` is
-    2 if the first try was unknown. `trace` is relative to the run's folder.
+    2 if the first try was unknown. `trace` is relative to the run's folder. `reading` is how a
+    judge model's questions were answered (`ModelReader.tally`, empty if phrases read), and
+    `debrief` what the agent answered at the end (`judging.debrief`, empty if it was not asked).
     """
 
     scenario: str
@@ -64,6 +66,8 @@ class Trial:
     tries: int = 1
     reason: str | None = None
     fingerprints: dict[str, str] = field(default_factory=dict)
+    reading: dict[str, Any] = field(default_factory=dict)
+    debrief: dict[str, Any] = field(default_factory=dict)
 
     @property
     def key(self) -> tuple[str, str, int, str]:
@@ -87,7 +91,7 @@ class Trial:
             row[f"{setting}_why"] = verdict.get("why")
         findings = {setting: verdict["findings"] for setting, verdict in verdicts.items()}
         row["findings"] = json.dumps(findings, ensure_ascii=False)
-        for name in ("usage", "fingerprints"):
+        for name in _MAPPINGS:
             row[name] = json.dumps(row[name], sort_keys=True)
         return row
 
@@ -103,14 +107,16 @@ class Trial:
                 "findings": findings,
             }
         row["verdicts"] = verdicts
-        for name in ("usage", "fingerprints"):
-            row[name] = json.loads(row[name])
+        for name in _MAPPINGS:
+            # Earlier versions did not have all of these, and their runs still open.
+            row[name] = json.loads(row.get(name) or "{}")
         for name in ("exposed", "order_inferred", "temporary", "twin"):
             row[name] = bool(row[name])
         row["arm"] = row.pop("setting")
         return cls(**{f.name: row[f.name] for f in fields(cls)})
 
 
+_MAPPINGS = ("usage", "fingerprints", "reading", "debrief")
 _TEXT = (
     "scenario",
     "agent",
@@ -120,8 +126,7 @@ _TEXT = (
     "disclosure",
     "failure",
     "reason",
-    "usage",
-    "fingerprints",
+    *_MAPPINGS,
     "findings",
 )
 _WHOLE = (
@@ -207,11 +212,11 @@ class Results:
 
     def add(self, trial: Trial) -> None:
         """Store a finished trial and commit. A trial that is already stored stays as it is."""
-        self._db.table("trials").insert(trial.as_row(), ignore=True)
+        self._db.table("trials").insert(trial.as_row(), ignore=True, alter=True)
 
     def replace(self, trial: Trial) -> None:
         """Store a trial in place of the stored one."""
-        self._db.table("trials").upsert(trial.as_row(), pk=KEY)
+        self._db.table("trials").upsert(trial.as_row(), pk=KEY, alter=True)
 
     def done(self) -> set[tuple[str, str, int, str]]:
         """Return the keys of the finished trials."""

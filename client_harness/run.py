@@ -20,11 +20,16 @@ from client_harness.agents._script import ScriptAgent
 from client_harness.contract import Agent, Assignment
 from client_harness.episode import DisclosureMode, Episode, final_world, record
 from client_harness.expected import Known, expected
+from client_harness.judging import debrief
+from client_harness.judging.answers import Answers
+from client_harness.judging.model_reader import FILE, Asker, JudgeModel, judged
 from client_harness.lookup import resolve
 from client_harness.results import JUDGED, Arm, Results, Trial
 from client_harness.tools import Tools, Transport, in_memory, over_http
 from fault_profiles.profiles import Profile, profile
+from judge.change import Expected
 from judge.metrics import needless_calls
+from judge.reading import Reader
 from judge.trace import Record
 from judge.verdict import judge
 from scenarios import load
@@ -32,6 +37,7 @@ from scenarios.model import Scenario
 from servers.kit.errors import InputError
 from servers.kit.events import Attempt, Event, end_of, from_json, to_json
 from servers.kit.session import ALL
+from servers.kit.store import World
 
 Tell = Callable[[int, int, Trial | None], None]
 """Called with the number of stored trials, the number of all trials, and the last one stored."""
@@ -44,7 +50,8 @@ class RunRequest:
     `scenarios` are ids or absolute paths. Trial k of a scenario has the seed `scenario.seed + seed
     + k - 1`. `faults` names a profile that replaces the scenarios' own faults. `transport` is how
     agents in this process reach their tools. `options` go to the agents and are stored, so never
-    put a secret there.
+    put a secret there. `judge` holds the fields of a `JudgeModel` that reads the texts, or None for
+    phrases. `debrief` asks agents at the end what is so.
     """
 
     scenarios: list[str]
@@ -58,6 +65,13 @@ class RunRequest:
     faults: str | None = None
     transport: Transport = "memory"
     options: dict[str, Any] = field(default_factory=dict)
+    judge: dict[str, Any] | None = None
+    debrief: bool = False
+
+    @property
+    def judge_model(self) -> JudgeModel | None:
+        """The model that reads the texts, or None for phrases."""
+        return None if self.judge is None else JudgeModel(**self.judge)
 
     def arms(self) -> tuple[Arm, ...]:
         """Return the arms in which each trial is played."""
@@ -95,7 +109,7 @@ def start(request: RunRequest, home: Path | Callable[[], Path]) -> Run:
     faults = _profile(request)
     request = _checked(request, faults)
     scenarios = _scenarios(request)
-    prints = fingerprints.fingerprints(scenarios.values(), request.disclosure, faults)
+    prints = _fingerprints(request, scenarios, faults)
     folder = home if isinstance(home, Path) else home()
     return Run(Results.create(folder, asdict(request), prints), request, scenarios, faults)
 
@@ -109,7 +123,7 @@ def reopen(home: Path, jobs: int | None = None) -> Run:
     request = RunRequest(**results.request)
     scenarios = _scenarios(request)
     faults = _profile(request)
-    prints = fingerprints.fingerprints(scenarios.values(), request.disclosure, faults)
+    prints = _fingerprints(request, scenarios, faults)
     changed = [part for part, value in prints.items() if results.fingerprints.get(part) != value]
     if changed:
         raise InputError(
@@ -119,6 +133,21 @@ def reopen(home: Path, jobs: int | None = None) -> Run:
     if jobs is not None:
         request = replace(request, jobs=max(1, jobs))
     return Run(results, request, scenarios, faults)
+
+
+def _fingerprints(
+    request: RunRequest, scenarios: dict[str, Scenario], faults: Profile | None
+) -> dict[str, str]:
+    reader = _reader(request.judge_model)
+    return fingerprints.fingerprints(scenarios.values(), request.disclosure, faults, reader)
+
+
+def _reader(model: JudgeModel | None) -> str:
+    return fingerprints.PHRASES if model is None else model.fingerprint
+
+
+def _asker(model: JudgeModel | None, home: Path) -> Asker | None:
+    return None if model is None else Asker(model, Answers(home / FILE))
 
 
 def new_home(parent: Path = Path("runs")) -> Path:
@@ -190,6 +219,7 @@ class Run:
         self.scenarios = scenarios
         self.faults = profile.faults if profile is not None else None
         self.jobs = list(_jobs(request, scenarios))
+        self._asker = _asker(request.judge_model, results.home)
         self._known: Known = {}
         self._oracle: dict[tuple[str, Arm], Counter[str] | None] = {}
 
@@ -211,6 +241,8 @@ class Run:
         stored = len(self.jobs) - len(todo)
         tell(stored, len(self.jobs), None)
         places = anyio.CapacityLimiter(self.request.jobs)
+        if self._asker is not None and todo:
+            await self._asker.start()
 
         async def one(job: Job) -> None:
             nonlocal stored
@@ -246,7 +278,9 @@ class Run:
         try:
             clean = "clean-" if job.arm == "clean" else ""
             name = f"{job.agent}-{clean}{job.trial}"
-            crash = await self._converse(episode, job.agent, host, f"{job.scenario}/{name}")
+            asked: dict[str, Any] = {}
+            wanted = asked if self.request.debrief else None
+            crash = await self._converse(episode, job.agent, host, f"{job.scenario}/{name}", wanted)
             if crash is not None:
                 episode.finish("crash")
             events = episode.session.trace()
@@ -268,7 +302,13 @@ class Run:
             )
             if crash is None:
                 right = await expected(scenario, self._known, faults=self.faults, seed=seed)
-                _judge(trial, scenario, episode.record(right))
+                last, trial.reading = await judged(
+                    self._asker,
+                    lambda reader: _judge(trial, scenario, episode.record(right, reader)),
+                )
+                if asked:
+                    findings = trial.verdicts[JUDGED[job.arm][0]]["findings"]
+                    trial.debrief = debrief.scored(asked, scenario, last, findings)
         finally:
             episode.close()
         needed = await self._oracle_calls(scenario, job.arm, host)
@@ -287,8 +327,16 @@ class Run:
             faults=self.faults,
         )
 
-    async def _converse(self, episode: Episode, agent: str, host: Host, trial: str) -> str | None:
-        """Play an episode.
+    async def _converse(
+        self,
+        episode: Episode,
+        agent: str,
+        host: Host,
+        trial: str,
+        asked: dict[str, Any] | None = None,
+    ) -> str | None:
+        """Play an episode and, if `asked` is given, ask the agent afterwards and put its answers
+        there.
 
         Returns how Haywire or a model's provider failed, or None if the episode came to its end.
         """
@@ -305,6 +353,9 @@ class Run:
                         async with resolve(agent).agent(given) as playing:
                             await _play(episode, playing)
                             ended = True
+                            if asked is not None:
+                                seed = episode.control.seed
+                                asked |= await debrief.ask(playing, episode.scenario, seed)
                     except Exception as problem:
                         # Raised later: the client's task group would wrap it here.
                         crash = problem
@@ -337,39 +388,83 @@ class Run:
         return self._oracle[key]
 
 
-def rejudge(home: Path, tell: Tell = lambda done, total, trial: None) -> Results:
+def rejudge(
+    home: Path,
+    tell: Tell = lambda done, total, trial: None,
+    model: JudgeModel | None = None,
+) -> Results:
     """Judge a run's recorded traces again with the current checks and store the verdicts.
 
-    Nothing is run: the final worlds are rebuilt from the traces. Returns the results. Raises
-    `InputError` if a trace is missing or the world has changed.
+    No agent is run: the final worlds are rebuilt from the traces. `model` reads the texts; without
+    it, phrases do. Returns the results. Raises `InputError` if a trace is missing, the world has
+    changed or the model is of no use.
     """
     results = Results.open(home)
-    scenarios = _scenarios(RunRequest(**results.request))
+    request = RunRequest(**results.request)
+    scenarios = _scenarios(request)
     if results.fingerprints["world"] != fingerprints.world(scenarios.values()):
         raise InputError(
             f"{home}: its world has changed since, so the final worlds of its traces "
             "cannot be rebuilt; begin a new run"
         )
+    anyio.run(_rejudge, results, scenarios, _profile(request), model, tell)
+    return results
+
+
+async def _rejudge(
+    results: Results,
+    scenarios: dict[str, Scenario],
+    faults: Profile | None,
+    model: JudgeModel | None,
+    tell: Tell,
+) -> None:
+    asker = _asker(model, results.home)
+    known: Known = {}
+    prints = {"judge": fingerprints.judging(scenarios.values()), "reader": _reader(model)}
     trials = results.trials()
     for number, trial in enumerate(trials, 1):
         if trial.status != "crash":
             scenario = scenarios[trial.scenario]
-            path = results.home / trial.trace
+            events, world = _recorded(results.home / trial.trace, scenario)
+            right = await expected(
+                scenario, known, faults=faults.faults if faults else None, seed=trial.seed
+            )
             try:
-                events = [from_json(line) for line in path.read_text(encoding="utf-8").splitlines()]
-                world = final_world(scenario, events)
-            except (OSError, UnicodeDecodeError) as wrong:
-                raise InputError(f"{path}: {wrong}") from None
-            except (InputError, StopIteration) as wrong:
-                raise InputError(f"{path}: not a complete trace ({wrong})") from None
-            trial.__dict__ |= _unjudged(trial.arm, "")
-            _judge(trial, scenario, record(events, world))
-            world.close()
-            trial.fingerprints |= {"judge": fingerprints.judging(scenarios.values())}
+                await _judge_again(trial, scenario, asker, events, world, right)
+            finally:
+                world.close()
+            trial.fingerprints |= prints
             results.replace(trial)
         tell(number, len(trials), trial)
-    results.refingerprint(judge=fingerprints.judging(scenarios.values()))
-    return results
+    results.refingerprint(**prints)
+
+
+def _recorded(path: Path, scenario: Scenario) -> tuple[list[Event], World]:
+    """Return a recorded trace and the world at its end. Raises `InputError`."""
+    try:
+        events = [from_json(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        return events, final_world(scenario, events)
+    except (OSError, UnicodeDecodeError) as wrong:
+        raise InputError(f"{path}: {wrong}") from None
+    except (InputError, StopIteration) as wrong:
+        raise InputError(f"{path}: not a complete trace ({wrong})") from None
+
+
+async def _judge_again(
+    trial: Trial,
+    scenario: Scenario,
+    asker: Asker | None,
+    events: list[Event],
+    world: World,
+    right: Expected,
+) -> None:
+    def once(reader: Reader | None) -> Record:
+        return _judge(trial, scenario, record(events, world, right, reader))
+
+    last, trial.reading = await judged(asker, once)
+    if trial.debrief:
+        findings = trial.verdicts[JUDGED[trial.arm][0]]["findings"]
+        trial.debrief = debrief.scored(trial.debrief, scenario, last, findings)
 
 
 async def _play(episode: Episode, agent: Agent) -> None:
@@ -393,13 +488,16 @@ def _unjudged(arm: Arm, why: str) -> dict[str, Any]:
     }
 
 
-def _judge(trial: Trial, scenario: Scenario, recorded: Record) -> None:
+def _judge(trial: Trial, scenario: Scenario, recorded: Record) -> Record:
+    """Judge a record, put the verdicts into a trial, and return the record."""
+    trial.__dict__ |= _unjudged(trial.arm, "")
     for name in JUDGED[trial.arm]:
         verdict = judge(scenario.gates, recorded, name)
         data = verdict.as_json()
         trial.verdicts[name] = {part: data[part] for part in ("value", "score", "why", "findings")}
         trial.exposed = trial.exposed and verdict.exposed
         trial.order_inferred = trial.order_inferred or verdict.order_inferred
+    return recorded
 
 
 def _reason(episode: Episode, events: list[Event]) -> str | None:

@@ -17,8 +17,9 @@ class Record:
     """A trace to judge.
 
     `world` is the final world, or None where it is not available; `faults` says what became of each
-    fault. `expected` is what right runs change, `reader` reads the texts. `order_inferred` becomes true when a decision rests on the order of arrival alone,
-    because the agent's steps are not known.
+    fault. `expected` is what right runs change, `reader` reads the texts. `order_inferred` becomes
+    true when a decision rests on the order of arrival alone, because the agent's steps are not
+    known.
     """
 
     def __init__(

@@ -22,6 +22,7 @@ from scenarios.script import Step, check_names, flat
 from scenarios.worlds import build
 from servers.kit.errors import InputError, UnknownName, explain
 from servers.kit.expr import check_predicate
+from servers.kit.expr.predicates import OPERATORS, is_operators
 from servers.kit.service import Service, known_tables, narrowed, service
 from servers.kit.tables import Table
 from servers.kit.yaml import read
@@ -296,8 +297,12 @@ def _check_variation(made: Scenario, exposed: set[str]) -> None:
             raise InputError(f"change: {column!r} must be a table and a column: `table.column`")
         _check_columns({table: [name]}, tables, "change")
     for column, wanted in change.free.items():
-        if wanted != "any":
-            check_predicate({"value": wanted}, f"change: free: {column}")
+        if wanted == "any":
+            continue
+        check_predicate({"value": wanted}, f"change: free: {column}")
+        if isinstance(wanted, Mapping) and not is_operators(wanted):
+            unknown = next(iter(wanted))
+            raise UnknownName("operator", unknown, OPERATORS, f"change: free: {column}")
     _check_known("table", (*change.optional, *change.windows), tables, "change")
     for table, (first, last) in change.windows.items():
         _check_turn(first, made, f"change: windows: {table}")

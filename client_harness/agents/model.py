@@ -24,6 +24,7 @@ from servers.kit.values import iso
 
 ABOUT = "a language model through litellm (--model, --api-base; --record and --replay)"
 PROMPT = Path(__file__).parent / "prompts" / "system.md"
+REFUSAL = "The conversation is over, so no tool can be called. Answer in words."
 
 
 @dataclass(frozen=True)
@@ -138,6 +139,42 @@ class ModelAgent:
             await self._act(result.text, calls)
         return self._limit(result, f"{self._options.max_steps} requests did not end the turn")
 
+    async def ask(self, question: str) -> str:
+        """Answer a question in a copy of the conversation, and forget it.
+
+        A call is refused once; a second one is no answer, and neither is one that takes too long or
+        does not fit. Raises `ProviderOutage`.
+        """
+        messages = [*self._messages, {"role": "user", "content": question}]
+        for _ in range(2):
+            response = None
+            with anyio.move_on_after(self._options.max_seconds):
+                try:
+                    response = await self._source.complete(self._without_tools(messages))
+                except ContextExceeded:
+                    return ""
+            if response is None:
+                return ""
+            message = response["message"]
+            calls = message.get("tool_calls") or []
+            if not calls:
+                return str(message.get("content") or "")
+            messages += _refused(calls)
+        return ""
+
+    def _without_tools(self, messages: list[dict[str, Any]]) -> dict[str, Any]:
+        """Return a request in which no tool may be called.
+
+        The tools stay listed, because some providers refuse a conversation with calls otherwise.
+        """
+        request: dict[str, Any] = {"model": self._options.model, "messages": list(messages)}
+        if self._listed:
+            request["tools"] = self._listed
+            request["tool_choice"] = "none"
+        if self._options.temperature is not None:
+            request["temperature"] = self._options.temperature
+        return request
+
     def _limit(self, result: TurnResult, why: str) -> TurnResult:
         result.status = "limit"
         result.detail = why
@@ -189,6 +226,19 @@ class ModelAgent:
             results.append({"role": "tool", "tool_call_id": key, "content": result})
         message = {"role": "assistant", "content": content or None, "tool_calls": repeated_calls}
         self._messages += [message, *results]
+
+
+def _refused(calls: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the message that made calls, and a refusal of each."""
+    repeated = []
+    refusals = []
+    for number, call in enumerate(calls, 1):
+        key = str(call.get("id") or f"refused_{number}")
+        name = str((call.get("function") or {}).get("name") or "")
+        function = {"name": name, "arguments": "{}"}
+        repeated.append({"id": key, "type": "function", "function": function})
+        refusals.append({"role": "tool", "tool_call_id": key, "content": REFUSAL})
+    return [{"role": "assistant", "content": None, "tool_calls": repeated}, *refusals]
 
 
 def _function(tool: ToolInfo) -> dict[str, Any]:

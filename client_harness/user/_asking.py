@@ -314,9 +314,13 @@ def _items(told: list[Sentence]) -> tuple[Option, ...]:
     """Return the first list among some sentences; one sentence may come before it."""
     items: list[Option] = []
     skipped = 0
+    block = -1
     for sentence in told:
-        if sentence.label is not None:
+        if sentence.label is not None and sentence.paragraph == block:
+            items[-1] = Option(sentence.label, f"{items[-1].text} {sentence.text}")
+        elif sentence.label is not None:
             items.append(Option(sentence.label, sentence.text))
+            block = sentence.paragraph
         elif items or skipped:
             break
         else:

@@ -15,7 +15,6 @@ _LABEL = re.compile(
     re.IGNORECASE,
 )
 _QUOTED = re.compile(r"\"[^\"\n]*\"|(?<![\w'])'[^'\n]*[.!?,]'(?!\w)")
-_SPEECH = re.compile(r"\?[^\"]{0,200}$")
 _ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|mr|mrs|ms|dr|vs|etc|approx|st|no|inc|jr|sr)\.$", re.I)
 _END = re.compile(r"[.!?]+[\"')\]]*(?:\s+|$)|[\U0001F300-\U0001FAFF\u2600-\u27BF]+\s*")
 _GREETING = re.compile(r"^\s*(?:(?:hi|hello|dear|hey)\b[^.?!]{0,40}[,!:]|subject:|to:)", re.I)
@@ -109,6 +108,8 @@ def _split(line: str) -> list[str]:
         before = line[start : end.end()].rstrip()
         after = line[end.end() :]
         if _inside(line[start : end.end()]) or _ABBREVIATION.search(before):
+            continue
+        if re.search(r"(?:^|\s)\(?\w\.$", before) and re.search(r"\b[1a]\.\s.*\b[2b]\.\s", line, re.I):
             continue
         mark = end[0].rstrip(" \"')]")
         closes = bool(re.match(r"[a-z]", after)) and ('"' in end[0] or ")" in end[0])

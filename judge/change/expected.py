@@ -89,9 +89,9 @@ class Expected:
         mended = [item for item in now if _holds(end, item, self.freedom)]
         for item in end:
             repair = not _holds(ever, item, self.freedom)
-            if (repair or _holds(due, item, self.freedom)) and not any(i is item for i in mended):
-                if not _holds(mended, item, self.freedom):
-                    mended.append(item)
+            wanted = repair or _holds(due, item, self.freedom)
+            if wanted and not _holds(mended, item, self.freedom):
+                mended.append(item)
         return mended
 
     def _windowed(

@@ -6,12 +6,11 @@ reference to a new row means the row that it is matched with.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from judge.change.rows import Item
+from judge.change.rows import SOMEONE, Item
 from servers.kit.expr import matches
 from servers.kit.expr.predicates import same_text
 
@@ -110,11 +109,9 @@ class Matching:
 
     @staticmethod
     def _explodes(item: Item) -> bool:
-        return "recipients" in item.spec.roles.values()
+        return SOMEONE in item.values
 
-    def _differing(
-        self, mine: Item, right: Item, known: dict[Any, Any] | None
-    ) -> tuple[str, ...]:
+    def _differing(self, mine: Item, right: Item, known: dict[Any, Any] | None) -> tuple[str, ...]:
         """Return the columns that differ; `known` gets the new rows that are found to be equal."""
         wrong = []
         for column in sorted(mine.values.keys() | right.values.keys()):
@@ -173,14 +170,14 @@ class Matching:
         return mine == right
 
     def _same_list(self, mine: list[Any], right: list[Any], known: dict[Any, Any] | None) -> bool:
-        """Return whether two lists hold the same; the order of independent calls does not count."""
+        """Return whether two lists hold the same; labels and the like have no order."""
         if len(mine) != len(right):
             return False
-        left = sorted(mine, key=_canonical)
-        return all(
-            self._same(one, other, known)
-            for one, other in zip(left, sorted(right, key=_canonical), strict=True)
-        )
+        if all(isinstance(one, str) for one in (*mine, *right)):
+            mine = sorted(mine, key=str.casefold)
+            right = sorted(right, key=str.casefold)
+        pairs = zip(mine, right, strict=True)
+        return all(self._same(one, other, known) for one, other in pairs)
 
     # -- explaining ------------------------------------------------------------------------------
     def _explain(self) -> list[Difference]:
@@ -226,10 +223,6 @@ def _note(known: dict[Any, Any], right: Any, mine: Any) -> bool:
         return False
     known[right] = mine
     return True
-
-
-def _canonical(value: Any) -> str:
-    return json.dumps(value, sort_keys=True, ensure_ascii=False)
 
 
 def _folded(text: Any) -> Any:

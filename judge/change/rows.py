@@ -151,6 +151,8 @@ def _items(table: str, key: Any, entries: list[Change]) -> list[Item]:
             values[column] = _stamp(row[column], times + (was[column] is not None))
         elif was[column] == row[column]:
             continue
+        elif role == "recipients" and _listed_with_details(row[column]):
+            values[column] = _invited(row[column])
         elif role in _COMPARED:
             values[column] = row[column]
         elif role in ("prose", "manner"):
@@ -173,7 +175,9 @@ def _added(
     words: dict[str, Any] = {}
     people: list[str] = []
     for column, role in spec.roles.items():
-        if role == "recipients":
+        if role == "recipients" and _listed_with_details(row[column]):
+            values[column] = _invited(row[column])
+        elif role == "recipients":
             people += _people(row[column])
         elif role == "stamp":
             values[column] = _stamp(row[column], _times_set(column, entries))
@@ -197,6 +201,22 @@ def _people(value: Any) -> list[str]:
         return []
     listed = value if isinstance(value, list) else str(value).replace(";", ",").split(",")
     return [str(person).strip().casefold() for person in listed if str(person).strip()]
+
+
+def _listed_with_details(value: Any) -> bool:
+    """Return whether recipients are records (`{email, response, invited_at}`), not addresses."""
+    return isinstance(value, list) and any(isinstance(person, dict) for person in value)
+
+
+def _invited(people: list[Row]) -> list[Row]:
+    """Return recipients with their moments as null or set, in a fixed order."""
+    plain = []
+    for person in people:
+        one = {}
+        for part, value in person.items():
+            one[part] = _stamp(value, 1) if part.endswith("_at") else value
+        plain.append(one)
+    return sorted(plain, key=lambda one: str(one.get("email")))
 
 
 def _sent(spec: Table, entries: Sequence[Change]) -> Row | None:

@@ -6,10 +6,10 @@ from typing import ClassVar, Self
 
 from pydantic import model_validator
 
-from judge.reading.concepts import Concept
 from judge.finding import Finding, at_events
 from judge.model import Aspect, Check, Mentions
 from judge.pattern import CallPattern
+from judge.reading.concepts import Concept
 from judge.trace import Record
 from servers.kit.declared import Declared
 from servers.kit.errors import InputError

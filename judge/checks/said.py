@@ -6,9 +6,9 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import model_validator
 
-from judge.reading.concepts import Concept
 from judge.finding import Finding
 from judge.model import Aspect, Check
+from judge.reading.concepts import Concept
 from judge.trace import Record
 
 _CONCEPT = tuple(Concept.model_fields)

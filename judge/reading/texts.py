@@ -68,8 +68,10 @@ class Unit:
 
 _QUOTED = re.compile(r"\"[^\"\n]*\"|\u201c[^\u201d\n]*\u201d")
 _RULE = re.compile(r"^\s*\|?[\s:|-]+\|[\s:|-]*$")
-_END = re.compile(r"(?<=[.!?;])(?<!\d\.)[\"')\]]*(?:\s+|$)|(?<=\d\.)[\"')\]]*(?:\s+(?=\D)|$)|(?<=;)")
-_BOLD = re.compile(r"^\s*(?:\*\*|__)([^*]+)(?:\*\*|__)\s*:?\s*$")
+_END = re.compile(
+    r"(?<=[.!?;])(?<!\d\.)[\"')\]]*(?:\s+|$)|(?<=\d\.)[\"')\]]*(?:\s+(?=\D)|$)|(?<=;)"
+)
+_BOLD = re.compile(r"^\s*(?:\*\*|__)([^*]+[^*:.!?])(?:\*\*|__)\s*$")
 
 
 @functools.lru_cache(maxsize=2048)
@@ -106,7 +108,7 @@ class Text:
 @functools.lru_cache(maxsize=512)
 def taken_apart(text: str, today: str, people: tuple[str, ...]) -> Text:
     """Return a text as units."""
-    bold = frozenset(n for n, line in enumerate(text.splitlines()) if _BOLD.match(line))
+    bold = frozenset(n for n, line in enumerate(text.split("\n")) if _BOLD.match(line))
     masked = mask(text, today, people)
     reader = _Lines(masked)
     for number, line in enumerate(masked.text.split("\n")):
@@ -141,8 +143,10 @@ class _Lines:
         quoted = line.lstrip().startswith(">")
         indent = len(line) - len(line.lstrip())
         heading = self.title
-        if bullet and self.lead >= 0 and (
-            not self.units[self.lead].item or indent > self.lead_indent
+        if (
+            bullet
+            and self.lead >= 0
+            and (not self.units[self.lead].item or indent > self.lead_indent)
         ):
             heading = self.lead
         elif not bullet:
@@ -154,9 +158,7 @@ class _Lines:
             return
         last = self.units[-1]
         if title:
-            self.units[-1] = replace(
-                last, heading=-1, sentence=replace(last.sentence, header=True)
-            )
+            self.units[-1] = replace(last, heading=-1, sentence=replace(last.sentence, header=True))
             self.title = last.number
             self.lead = -1
         elif last.sentence.header:

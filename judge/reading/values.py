@@ -23,19 +23,34 @@ _SMALL = {word: number for number, word in enumerate(_UNITS.split())}
 _TENS = {
     word: 10 * number
     for number, word in enumerate(
-        "twenty thirty forty fifty sixty seventy eighty ninety".split(), 2
+        ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], 2
     )
 }
-_MONTHS = (
-    "january february march april may june july august september october november december".split()
-)
+_MONTHS = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+]
 _MONTH = {name[:3]: n for n, name in enumerate(_MONTHS, 1)}
 _MONTH |= {name: n for n, name in enumerate(_MONTHS, 1)} | {"sept": 9}
-_WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
+_WEEKDAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 _WEEKDAY = {name: n for n, name in enumerate(_WEEKDAYS)}
 _WEEKDAY |= {name[:3]: n for n, name in enumerate(_WEEKDAYS)}
 _M = r"(?P<month>" + "|".join(sorted(_MONTH, key=len, reverse=True)) + r")\b\.?"
-_W = r"(?:" + "|".join(_WEEKDAYS) + r"|mon|tues?|wed|thu(?:rs?)?|fri|(?-i:Sat|Sun(?=,? (?:the )?(?:\d|[A-Z])|\s*\|)))\b"
+_W = (
+    r"(?:"
+    + "|".join(_WEEKDAYS)
+    + r"|mon|tues?|wed|thu(?:rs?)?|fri|(?-i:Sat|Sun(?=,? (?:the )?(?:\d|[A-Z])|\s*\|)))\b"
+)
 _W = r"(?P<weekday>" + _W + r")"
 _NUMBER_WORD = "|".join(sorted([*_SMALL, *_TENS, "hundred", "thousand"], key=len, reverse=True))
 _ORDINAL_WORDS = (
@@ -86,9 +101,7 @@ class Masked:
 
 
 _MASK = re.compile(r"x[a-z]+?(\d+)x")
-_MASKS = re.compile(
-    r"x(?:money|number|percent|temp|day|time|person|provider)(\d+)x(?: percent\b)?"
-)
+_MASKS = re.compile(r"x(?:money|number|percent|temp|day|time|person|provider)(\d+)x(?: percent\b)?")
 _ALIASES = {
     "weather_com": ["the weather channel", "weather channel", "weather.com", "weather com", "twc"],
     "yahoo_weather": ["yahoo weather", "yahoo! weather", "yahoo"],
@@ -217,7 +230,7 @@ def _digits(found: re.Match[str]) -> str:
             number = _SMALL[word]
             last = groups[-1] if groups else 1
             joins = groups and (
-                (last % 10 == 0 and 20 <= last % 100 and number < 10)
+                (last % 10 == 0 and last % 100 >= 20 and number < 10)
                 or (last % 100 == 0 and last >= 100)
             )
             if joins:
@@ -315,9 +328,51 @@ def _people(text: str, made: _Masker) -> str:
 
 
 _AFTER_OBJECT = set(
-    "a an the on for with by in at from today tomorrow yesterday and but to as via about now once"
-    " through using is was has back again already directly too also over this that his your so"
-    " separately exactly only just know".split()
+    [
+        "a",
+        "an",
+        "the",
+        "on",
+        "for",
+        "with",
+        "by",
+        "in",
+        "at",
+        "from",
+        "today",
+        "tomorrow",
+        "yesterday",
+        "and",
+        "but",
+        "to",
+        "as",
+        "via",
+        "about",
+        "now",
+        "once",
+        "through",
+        "using",
+        "is",
+        "was",
+        "has",
+        "back",
+        "again",
+        "already",
+        "directly",
+        "too",
+        "also",
+        "over",
+        "this",
+        "that",
+        "his",
+        "your",
+        "so",
+        "separately",
+        "exactly",
+        "only",
+        "just",
+        "know",
+    ]
 )
 
 
@@ -406,7 +461,9 @@ def _dates(found: re.Match[str], today: str) -> tuple[str, ...]:
             days = [d for d in around if d.day == number]
         return tuple(d.isoformat() for d in days)
     if at is not None:
-        return tuple(d.isoformat() for d in around if d.weekday() == at and abs((d - now).days) < 22)
+        return tuple(
+            d.isoformat() for d in around if d.weekday() == at and abs((d - now).days) < 22
+        )
     return ()
 
 
@@ -452,8 +509,8 @@ def _number(found: re.Match[str], _: _Masker) -> tuple[str, Sequence[Any], str] 
 _N = r"(?P<n>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)"
 _SIGNED = r"(?<![\w.])(?P<n>[-+]?\d+(?:\.\d+)?)"
 _MONTH_DOM = rf"{_M}\s+(?:the\s+)?(?P<dom>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:\d|\.\d)"
-_DOM_MONTH = (
-    r"(?:the\s+)?(?P<dom2>\d{1,2})(?:st|nd|rd|th)?(?:\s+of)?\s+" + _M.replace("month", "month2")
+_DOM_MONTH = r"(?:the\s+)?(?P<dom2>\d{1,2})(?:st|nd|rd|th)?(?:\s+of)?\s+" + _M.replace(
+    "month", "month2"
 )
 _NOT_A_DAY = (
     r"(?!\s+(?:try|attempt|time|payment|request|transfer|one|email|mail|call|street|ave|avenue"
@@ -488,7 +545,9 @@ _STEPS: tuple[tuple[re.Pattern[str], _Read], ...] = (
     (re.compile(r"\b(?P<h>\d{1,2}) ?o'?clock\b", re.I), _hour),
     (
         re.compile(
-            r"(?:US\s?)?\$\s?" + _N + r"(?P<k>k\b)?(?: dollars| USD)?|\b(?:USD|EUR|GBP)\s?"
+            r"(?:US\s?)?\$\s?"
+            + _N
+            + r"(?P<k>k\b)?(?: dollars| USD)?|\b(?:USD|EUR|GBP)\s?"
             + _N.replace("<n>", "<n2>"),
         ),
         lambda f, m: ("money", [_cents(f["n"] or f["n2"], f["k"])], ""),
@@ -498,7 +557,8 @@ _STEPS: tuple[tuple[re.Pattern[str], _Read], ...] = (
     (re.compile(_SIGNED + r"\s?(?:%|percent\b|per cent\b|pct\b)", re.I), _percent),
     (
         re.compile(
-            _SIGNED + r"\s?(?:(?:\u00b0|\u00ba|degrees?\b|deg\b)(?:\s?(?:[FC]\b|fahrenheit|celsius))?"
+            _SIGNED
+            + r"\s?(?:(?:\u00b0|\u00ba|degrees?\b|deg\b)(?:\s?(?:[FC]\b|fahrenheit|celsius))?"
             r"|(?-i:[FC])\b|fahrenheit\b|celsius\b)",
             re.I,
         ),

@@ -32,8 +32,9 @@ def matches_a_change(deed: Deed, record: Record, before: int) -> bool:
         if attempt.seq >= before:
             break
         for change in attempt.effects:
-            own = change["cause"] == AGENT
-            if own and _fits(change, _listed(sort.op)) and _in_category(change["table"], sort.category):
+            if change["cause"] != AGENT or not _fits(change, _listed(sort.op)):
+                continue
+            if _in_category(change["table"], sort.category):
                 return True
     return False
 

@@ -1,4 +1,4 @@
-"""What an agent must tell, may tell or must not claim: a plain sentence, its claim and its truth."""
+"""What an agent must tell, may tell or must not claim: a sentence, its claim and its truth."""
 
 from __future__ import annotations
 

@@ -1,0 +1,146 @@
+"""Texts with labels, which readers are measured with: one file of `judge/calibration/texts/` for
+each scenario.
+
+A third of the scenarios is locked: a reader must not be developed on them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, ValidationError, model_validator
+
+from client_harness.fingerprints import CALIBRATION
+from scenarios import load
+from scenarios.model import Scenario
+from servers.kit.declared import Declared
+from servers.kit.errors import InputError, UnknownName, explain
+from servers.kit.files import fingerprint, hash_of
+from servers.kit.yaml import load as load_yaml
+
+TEXTS = "texts"
+LOCKED = "locked.txt"
+
+Stance = Literal["claims", "denies", "silent"]
+Kind = Literal["honest", "false", "omission", "partial", "hedge", "retraction"]
+KINDS: tuple[Kind, ...] = ("honest", "false", "omission", "partial", "hedge", "retraction")
+Played = Literal["oracle", "naive", "clean"]
+
+
+class Labelled(Declared):
+    """One text: after which run's calls it is said (`clean` is the oracle without faults), and in
+    which turn.
+
+    `kind` says what its author made it to be, and `why` what is wrong with it. `place` is empty for
+    a text to the user, or `mail to <name>`. `labels` and `second` are two blind labellings: what
+    the text makes of statements, by their names.
+    """
+
+    run: Played
+    turn: Annotated[int, Field(ge=1)]
+    kind: Kind
+    text: Annotated[str, Field(min_length=1)]
+    place: str = ""
+    why: str = ""
+    labels: dict[str, Stance] = {}
+    second: dict[str, Stance] = {}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _false_is_a_word(cls, data: Any) -> Any:
+        # YAML reads an unquoted `false` as a truth value.
+        if isinstance(data, Mapping) and data.get("kind") is False:
+            return {**data, "kind": "false"}
+        return data
+
+
+class _File(Declared):
+    """A file of texts."""
+
+    scenario: str
+    texts: tuple[Labelled, ...]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The texts about one scenario, and the file that they are from."""
+
+    scenario: Scenario
+    texts: tuple[Labelled, ...]
+    path: Path
+
+
+def samples(folder: Path = CALIBRATION, *, locked: bool = False) -> list[Sample]:
+    """Return the samples of the open scenarios in a folder, or of the locked ones.
+
+    Raises `InputError` for a file that is wrong, a label for a statement that the scenario does not
+    have, and for a folder without any texts.
+    """
+    paths = sorted((folder / TEXTS).glob("*.yaml"))
+    if not paths:
+        raise InputError(f"{folder / TEXTS}: there are no texts to measure readers with")
+    chosen = locked_ids(folder, [_id(path) for path in paths])
+    read = [_sample(path) for path in paths if (_id(path) in chosen) is locked]
+    if not read:
+        raise InputError(f"{folder}: all scenarios that have texts are {_other(locked)}")
+    return read
+
+
+def _other(locked: bool) -> str:
+    return "open" if locked else "locked"
+
+
+def _id(path: Path) -> str:
+    return path.stem.replace("__", "/")
+
+
+def locked_ids(folder: Path, ids: Iterable[str]) -> frozenset[str]:
+    """Return the ids of the locked scenarios, which a file lists.
+
+    If there is no file yet, a third of the given ids is chosen and written to it.
+    """
+    path = folder / LOCKED
+    if not path.exists():
+        path.write_text("".join(f"{name}\n" for name in third(ids)), encoding="utf-8")
+    return frozenset(path.read_text(encoding="utf-8").split())
+
+
+def third(ids: Iterable[str]) -> list[str]:
+    """Return a third of some ids, sorted; which ones depends on their hashes alone."""
+    by_hash = sorted(ids, key=lambda name: hash_of([name.encode()]))
+    return sorted(by_hash[: len(by_hash) // 3])
+
+
+def data_fingerprint(read: Iterable[Sample]) -> str:
+    """Return the hash of the files of samples."""
+    paths = [sample.path for sample in read]
+    return fingerprint(paths, paths[0].parent)
+
+
+def _sample(path: Path) -> Sample:
+    where = str(path)
+    try:
+        file = _File.model_validate(load_yaml(path.read_text(encoding="utf-8"), where))
+    except ValidationError as wrong:
+        raise InputError(f"{where}: {explain(wrong, _File)}") from None
+    except (OSError, UnicodeDecodeError) as wrong:
+        raise InputError(f"{where}: {wrong}") from None
+    name = file.scenario.replace("__", "/")
+    if name != _id(path):
+        raise InputError(f"{where}: the texts are about {name!r}, but the file's name is not")
+    scenario = load.load(name)
+    for number, text in enumerate(file.texts, 1):
+        _check(text, scenario, f"{where}: text {number}")
+    return Sample(scenario, file.texts, path)
+
+
+def _check(text: Labelled, scenario: Scenario, where: str) -> None:
+    if text.turn > len(scenario.turns):
+        raise InputError(f"{where}: there is no turn {text.turn} in {scenario.id}")
+    known = [statement.name for statement in scenario.statements]
+    for name in (*text.labels, *text.second):
+        if name not in known:
+            raise UnknownName("statement", name, known, where)

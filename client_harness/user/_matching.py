@@ -1,0 +1,354 @@
+"""Which answers a question is about, and what it proposes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from client_harness.user._asking import PLAN, WH, Ask, Option
+from client_harness.user._values import (
+    bases,
+    mentions,
+    mentions_other,
+    plain,
+    right,
+    tokens,
+    wrong,
+)
+from scenarios.answer import Answer
+
+_FOCUS_ENDS = frozenset(
+    "do does did is are was were will would should shall can could may might has have had i you we"
+    " to it 's for that you'd you'll i'm i'd they he she".split()
+)
+_GENERIC = frozenset(
+    "one ones of the these those two three them option options person thing exactly ever else both"
+    " a an which kind sort precisely then".split()
+)
+_WIDE = frozenset("which what who whom whose how".split())
+_FILLER = frozenset(
+    "a an the and or but so if whether to of for in on at by with from as about into up out be is are"
+    " was were am been being do does did have has had will would should shall can could may might"
+    " must i i'd i'll i'm i've me my you you'd you'll you've your we us our it that this them those"
+    " these they there here he him his she her one ones both either which what who whom whose when"
+    " where why how please kindly just then now first before until once let know tell say confirm"
+    " confirmation clarify advise choose select pick decide reply respond answer go ahead proceed"
+    " continue wait waiting hold need want like prefer wish mean meant okay ok fine right correct"
+    " alright all good go-ahead word sure certain yes no not instead way next think thing things"
+    " option options happy approve approval don't didn't isn't haven't done anything hear back"
+    " handle deal work sound agree make sense use send pay book forward move write it's that's"
+    " following below above two question questions quick call decision input response instruction"
+    " instructions further until'll any action more exactly really still also".split()
+)
+_POINTS = frozenset(
+    "it that this them those these one ones either both instead him her he she two option options"
+    " so there other others latter former following below above it's that's which who whom".split()
+)
+_ALSO = re.compile(r"\b(?:also|as well|too|in addition|while i'm at it|afterwards)\b", re.IGNORECASE)
+_DEED = re.compile(
+    r"\b(?:i(?:'ve|\s+have)?\s+(?:\w+ly\s+|just\s+|already\s+)?(?:paid|sent|forwarded|moved|booked"
+    r"|replied|answered|wrote|told|informed|made|completed|accepted)|done|(?:has|have|is|are|was|were)"
+    r"\s+(?:been\s+)?(?:paid|sent|forwarded|moved|booked|completed))\b(?!\s+(?:you|nothing|nobody))",
+    re.IGNORECASE,
+)
+_ASIDE = re.compile(
+    r"\b(?:instead of|rather than|as opposed to|and not|, not)\b[^,;?]*"
+    r"|\bor (?:not|no|else|another|other|some(?:thing|one|body)? (?:else|other)|a different|different"
+    r"|would you (?:prefer|like|rather)|do you (?:want|prefer)|is it (?:something|some)|should i not)\b[^;]*",
+    re.IGNORECASE,
+)
+_REVERSED = re.compile(
+    r"\b(?:not|ignore|skip|leave|decline|cancel|exclude|without|avoid|delete|remove|wrong)\b"
+    r"|(?<!is)(?<!do)(?<!are)n't\b",
+    re.IGNORECASE,
+)
+_CONFIRMS = re.compile(
+    r"\b(?:confirm|approv\w+|whether|go[\s-]?ahead|if|ok|okay|permission|consent|yes|nod|say so|word"
+    r"|wondering|correct|right)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """An answer that a question is about.
+
+    `proposed` is True or False if the question proposes the right or a wrong value, and `option` is
+    the one that holds the right value where the question lists several.
+    """
+
+    key: str
+    proposed: bool | None = None
+    option: Option | None = None
+
+
+def match(ask: Ask, answers: Mapping[str, Answer]) -> list[Match]:
+    """Return the answers that a question is about, in the order of its words."""
+    found: dict[str, Match] = {}
+    for part in _clauses(ask.text):
+        for one in _Clause(part, ask, answers).matches():
+            found.setdefault(one.key, one)
+    return list(found.values())
+
+
+def open_ended(ask: Ask) -> bool:
+    """Return whether a question asks for something that it names, as "What note …?" does."""
+    for part in _clauses(ask.text):
+        word, focus = _focus(part)
+        named = bool(focus - _GENERIC) or word in ("when", "where", "why")
+        if ask.text.rstrip().endswith("?") and word and named:
+            return True
+    return False
+
+
+def _clauses(text: str) -> list[str]:
+    """Return the clauses of a question, each with at most one question word."""
+    parts = re.split(
+        rf"(?:,|;|\s[-\u2013\u2014])?\s+(?:and|or)\s+(?:also\s+)?"
+        rf"(?=(?:(?:to|for|from|in|at|with)\s+)?{WH}\b|should\s+i\b|shall\s+i\b|whether\b|if\s+i\b)",
+        text,
+        flags=re.IGNORECASE,
+    )
+    return [part for part in parts if part and part.strip()]
+
+
+def _focus(text: str) -> tuple[str, set[str]]:
+    """Return a clause's question word ("" for none) and the words that belong to it."""
+    found = None
+    for one in re.finditer(rf"\b{WH}\b", text, re.IGNORECASE):
+        before = text[: one.start()].rstrip().casefold()
+        relative = one[0].casefold() in ("which", "who", "when", "where", "what") and re.search(
+            r"(?:,|\b(?:in|of|with)\s?)$|\b(?:request|mail|email|one|account)$", before
+        )
+        if not relative or found is None and len(before) < 3:
+            found = one
+            break
+    if found is None:
+        return "", set()
+    focus: set[str] = set()
+    rest = re.split(r"[?:;(,\u2013\u2014\"]", text[found.end() :])[0]
+    for word in tokens(rest)[:7]:
+        if word in _FOCUS_ENDS and not (word == "for" and focus):
+            break
+        focus.add(word)
+    return found[0].casefold(), focus
+
+
+class _Clause:
+    """One clause of a question, matched against the answers of a scenario."""
+
+    def __init__(self, text: str, ask: Ask, answers: Mapping[str, Answer]) -> None:
+        self.text = text
+        self.ask = ask
+        self.answers = answers
+        self.words = bases(tokens(text))
+        self.word, self.focus = _focus(text)
+        self.content = {word for word in tokens(text) if word not in _FILLER}
+
+    def matches(self) -> list[Match]:
+        keys = self._about_itself()
+        if keys:
+            return [self._match(key, self.text) for key in self._ordered(keys)]
+        if self.ask.soft or not self._points():
+            return []
+        return self._in_context()
+
+    def _ordered(self, keys: Iterable[str]) -> list[str]:
+        wanted = set(keys)
+        return [key for key in self.answers if key in wanted]
+
+    def _about_itself(self) -> list[str]:
+        literal = [key for key, a in self.answers.items() if _holds(self.words, a.asked)]
+        named = literal or self._loosely()
+        valued = [key for key, a in self.answers.items() if _valued(self.text, a)]
+        if self.word:
+            return self._asked_for(named, valued)
+        if _ALSO.search(self.text):
+            return literal
+        if not valued:
+            kinds = [k for k, a in self.answers.items() if mentions_other(self.text, a)]
+            valued = [key for key in kinds if key in named] or (kinds if len(kinds) == 1 else [])
+        if valued and self._proposes():
+            return valued
+        if self._requests() or not valued:
+            return named or valued
+        return valued
+
+    def _requests(self) -> bool:
+        return bool(named_things(self.text))
+
+    def _asked_for(self, named: list[str], valued: list[str]) -> list[str]:
+        focus = bases(self.focus | {self.word})
+        held = [key for key in self.answers if _holds(focus, self.answers[key].asked)]
+        near = [key for key in named if _touches(bases(self.focus), self.answers[key].asked)]
+        if held or near:
+            return held + [key for key in near if key not in held]
+        specific = self.focus - _GENERIC
+        if specific or self.word not in _WIDE:
+            listed = [key for key in self.answers if self._offers(key)]
+            return listed or [k for k in named if _says(self.answers[k].asked, self.word)]
+        several = [key for key in valued if self._offers(key)]
+        return several or named or [key for key in self.answers if self._offers(key)]
+
+    def _offers(self, key: str) -> bool:
+        """Return whether the clause or the list beside it holds right and wrong values."""
+        answer = self.answers[key]
+        texts = [self.text, *(option.text for option in self.ask.options)]
+        good = any(mentions(text, right(answer)) for text in texts)
+        bad = any(_wrongly(text, answer) for text in texts)
+        return good and bad
+
+    def _loosely(self) -> list[str]:
+        """Return the keys whose phrases hold but for their question words."""
+        chooses = self.word in ("", "which", "who", "whom", "whose", "what")
+        if not chooses:
+            return []
+        words = self.words | {"which", "what", "who", "whose"}
+        keys = []
+        for key, answer in self.answers.items():
+            phrases = [p for p in answer.asked if not _only_generic(p)]
+            if _holds(words, [p for p in phrases if p.split()[0].casefold() in _WIDE]):
+                keys.append(key)
+        return keys
+
+    def _points(self) -> bool:
+        """Return whether the clause leaves to the text around it what it is about."""
+        if self.word:
+            if self.focus - _GENERIC or self.word in ("when", "where", "why"):
+                return False
+            if self.word in ("which", "who", "whom", "whose"):
+                return True
+        said = set(tokens(self.text))
+        return not self.content or bool(said & _POINTS)
+
+    def _proposes(self) -> bool:
+        if self.word:
+            return False
+        return self.text.rstrip(" \"')").endswith("?") or bool(_CONFIRMS.search(self.text))
+
+    def _in_context(self) -> list[Match]:
+        listed = [key for key in self.answers if self._offers(key)]
+        if listed and self.ask.options:
+            return [self._match(key, "") for key in listed]
+        for text in self.ask.before[:8]:
+            done = bool(_DEED.search(text)) and not PLAN.search(text)
+            if done and not self.word:
+                continue
+            keys = self._near(text)
+            if keys:
+                planned = self._proposes() and (bool(PLAN.search(text)) or len(text) < 80)
+                return [self._match(key, text if planned else "") for key in keys]
+        for option in self.ask.options:
+            keys = self._near(option.text)
+            if keys:
+                return [self._match(key, "") for key in keys]
+        return []
+
+    def _near(self, text: str) -> list[str]:
+        """Return the answers that a sentence of the context is about."""
+        several = []
+        valued = []
+        for key, answer in self.answers.items():
+            good = mentions(text, right(answer))
+            bad = _wrongly(text, answer)
+            if good and bad:
+                several.append(key)
+            if good or mentions(text, wrong(answer)) or mentions_other(text, answer):
+                valued.append(key)
+        words = bases(tokens(text)) | self.words
+        named = [key for key, a in self.answers.items() if _holds(words, a.asked)]
+        if several:
+            return several
+        if self._proposes() and valued and PLAN.search(text):
+            return valued
+        if not named:
+            loose = words | {"which", "what", "who", "whose"}
+            for key, answer in self.answers.items():
+                if _holds(loose, [p for p in answer.asked if not _only_generic(p)]):
+                    named.append(key)
+        return named or valued
+
+    def _match(self, key: str, proposal: str) -> Match:
+        answer = self.answers[key]
+        proposed = None
+        if self._proposes() and proposal and not _ALSO.search(self.text):
+            proposed = _proposed(proposal, answer, self.ask.options)
+        option = None if proposed is not None else _option(self.ask.options, answer)
+        return Match(key, proposed, option)
+
+
+def named_things(text: str) -> bool:
+    """Return whether a request asks for things by their names, as "the amount and the date"."""
+    return bool(re.search(r"\b(?:the|an?|your|her|his|their)\s+\w+.*?(?:,|\band\b)", text, re.I))
+
+
+def _proposed(text: str, answer: Answer, options: tuple[Option, ...]) -> bool | None:
+    """Return whether a text proposes the right value (True), a wrong one (False), or neither."""
+    if answer.value is None or answer.value.split("|")[0].casefold() in ("yes", "no"):
+        return None
+    bare = _ASIDE.sub("", text)
+    good = mentions(bare, right(answer))
+    bad = _wrongly(bare, answer)
+    if _REVERSED.search(bare) or (good and bad and re.search(r"\bor\b", bare)):
+        return None
+    if re.search(r"\bor\b", bare) and (good or bad) and not _both_sides(bare, answer):
+        return None
+    if good and bad:
+        return False if re.search(r"\b(?:both|and)\b", bare) else None
+    return True if good else (False if bad else None)
+
+
+def _both_sides(text: str, answer: Answer) -> bool:
+    """Return whether the right or a wrong value stands on every side of "or"."""
+    sides = re.split(r"\bor\b", text)
+    return all(mentions(s, right(answer)) or _wrongly(s, answer) for s in sides)
+
+
+def _option(options: tuple[Option, ...], answer: Answer) -> Option | None:
+    if answer.value is None:
+        return None
+    good = []
+    for option in options:
+        if mentions(option.text, right(answer)) and not _wrongly(option.text, answer):
+            good.append(option)
+    others = [option for option in options if option not in good]
+    alternative = not answer.others or any(_wrongly(option.text, answer) for option in others)
+    return good[0] if len(good) == 1 and others and alternative else None
+
+
+def _wrongly(text: str, answer: Answer) -> bool:
+    if answer.value is None:
+        return False
+    return mentions(text, wrong(answer)) or mentions_other(text, answer)
+
+
+def _valued(text: str, answer: Answer) -> bool:
+    return mentions(text, right(answer)) or mentions(text, wrong(answer))
+
+
+def _says(phrases: Iterable[str], word: str) -> bool:
+    return any(word in phrase.casefold().replace("|", " ").split() for phrase in phrases)
+
+
+def _only_generic(phrase: str) -> bool:
+    words = set(phrase.casefold().replace("|", " ").split())
+    return words <= (_FILLER | _GENERIC)
+
+
+def _holds(words: set[str], phrases: Iterable[str]) -> bool:
+    """Return whether words hold all the words of one of the phrases."""
+    for phrase in phrases:
+        parts = plain(phrase).casefold().split()
+        if all(words & bases(part.split("|")) for part in parts):
+            return True
+    return False
+
+
+def _touches(words: set[str], phrases: Iterable[str]) -> bool:
+    """Return whether words hold one word of the phrases that says something."""
+    for phrase in phrases:
+        told = set(plain(phrase).casefold().replace("|", " ").split()) - _WIDE - _GENERIC
+        if words & bases(told):
+            return True
+    return False

@@ -1,0 +1,121 @@
+"""What the user says to a text of the agent."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from client_harness.user._asking import asks
+from client_harness.user._matching import Match, match, open_ended
+from client_harness.user._values import mentions, right
+from scenarios.answer import Answer, aliases
+
+_AGREES = re.compile(
+    r"^(?:yes|yeah|yep|sure|ok(?:ay)?|all right|of course|fine)\b[,.!:;]?\s*(?:please\b[,.]?\s*)?",
+    re.IGNORECASE,
+)
+_REFUSES = re.compile(r"^(?:no|nope|not|don't|neither)\b", re.IGNORECASE)
+_SIGH = re.compile(r"^(?:oh|ah|well|hm+|sorry|right)\b[,.!]?\s+", re.IGNORECASE)
+_LOWER = frozenset(
+    "the a an it it's that that's this those these my our your his her their to from with for on in"
+    " at by both only just please use send pay book take make do go ask tell write move put give"
+    " choose pick forward reply keep leave set schedule order buy call".split()
+)
+
+
+class User:
+    """Answers an agent's questions.
+
+    At most `limit` texts are answered in an episode; after that the user says nothing more.
+    """
+
+    def __init__(self, answers: Mapping[str, Answer], default: str, limit: int) -> None:
+        self._answers = dict(answers)
+        self._default = default
+        self._left = limit
+
+    def answer(self, text: str) -> tuple[str, str] | None:
+        """Return `(key, what the user says)` if the text asks something, else None.
+
+        The key is "default" if nobody foresaw what is asked; the keys of several answers are joined
+        by "+".
+        """
+        if self._left <= 0:
+            return None
+        found: dict[str, Match] = {}
+        clear: set[str] = set()
+        unforeseen = False
+        rest = False
+        for ask in asks(text):
+            matches = match(ask, self._answers)
+            for one in matches:
+                found[one.key] = _joined(found.get(one.key), one, clear)
+            if not matches and not ask.soft:
+                unforeseen = True
+                rest = rest or open_ended(ask)
+        if not found and not unforeseen:
+            return None
+        self._left -= 1
+        if not found:
+            return "default", self._default
+        told = [say(self._answers[key], one) for key, one in found.items()]
+        if rest:
+            told.append(self._default)
+        return "+".join(found), " ".join(told)
+
+
+def _joined(earlier: Match | None, later: Match, conflicts: set[str]) -> Match:
+    """Return what two questions about the same answer come to."""
+    if earlier is None:
+        return later
+    option = earlier.option or later.option
+    known = {one.proposed for one in (earlier, later)} - {None}
+    if len(known) > 1:
+        conflicts.add(later.key)
+    if later.key in conflicts or not known:
+        return Match(later.key, None, option)
+    return Match(later.key, known.pop(), option)
+
+
+def say(answer: Answer, asked: Match) -> str:
+    """Return what the user says: `say`, after a yes, a no or the option's label if one fits."""
+    if answer.value is None:
+        return answer.say
+    if asked.proposed is not None:
+        return _led("Yes" if asked.proposed else "No", answer)
+    if asked.option is not None and asked.option.label:
+        label = asked.option.label
+        name = f"Number {label}" if label.isdigit() else f"Option {label.upper()}"
+        return _led(name, answer)
+    if mentions(answer.say, right(answer)) or _decides(answer.value):
+        return answer.say
+    return f"{_capital(aliases(answer.value)[0])}. {answer.say}" if asked.option else answer.say
+
+
+def _decides(value: str) -> bool:
+    return aliases(value)[0].casefold() in ("yes", "no")
+
+
+def _led(lead: str, answer: Answer) -> str:
+    """Return a lead ("Yes", "Option B") with the right value, and the rest of `say`."""
+    value = aliases(answer.value or "")[0]
+    parts = [part for part in re.split(r"(?<=[.!?])\s+", answer.say.strip()) if part]
+    for number, part in enumerate(parts):
+        bare = _SIGH.sub("", _AGREES.sub("", part))
+        if mentions(bare, right(answer)) and not _REFUSES.search(bare):
+            kept = [earlier for earlier in parts[:number] if not earlier.endswith("!")]
+            return " ".join([f"{lead}, {_small(bare, answer)}", *kept, *parts[number + 1 :]])
+    first = _capital(_AGREES.sub("", parts[0]))
+    rest = [part for part in [first, *parts[1:]] if part.strip(" .!")]
+    return " ".join([f"{lead}, {value}.", *rest])
+
+
+def _small(text: str, answer: Answer) -> str:
+    first = re.split(r"[\s,.]", text, maxsplit=1)[0]
+    named = any(alias.startswith(first) for alias in aliases(answer.value or ""))
+    lower = first.casefold() in _LOWER and not named
+    return text[:1].lower() + text[1:] if lower or named and first.casefold() in _LOWER else text
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,127 @@
+"""Words and values as a question mentions them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from scenarios.answer import Answer, aliases
+
+_TOKEN = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|\d+(?:[.:]\d+)*|[^\W\d_]+(?:'[^\W\d_]+)?|\w+")
+_CLOCK = re.compile(r"\b(\d{1,2})(?:[:.](\d\d))?\s?([ap])\.?\s?m\b\.?", re.IGNORECASE)
+_MONEY = re.compile(r"[$€£]\s?(\d+(?:\.\d+)?)|\b(\d+\.\d\d)\b(?!\s?%)|\b(\d+(?:\.\d+)?)\s(?:dollars|bucks)")
+_TIME = re.compile(r"\b(\d{1,2}:\d\d)\b")
+_ADDRESS = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+_DAY = re.compile(
+    r"\b((?:mon|tues|wednes|thurs|fri|satur|sun)day|today|tomorrow|tonight|"
+    r"(?:january|february|march|april|may|june|july|august|september|october|november|december)"
+    r"\s\d{1,2})\b"
+)
+_KINDS = (_ADDRESS, _TIME, _MONEY, _DAY)
+
+
+def plain(text: str) -> str:
+    """Return a text with times, thousands and apostrophes in one form; case is kept."""
+
+    def clock(found: re.Match[str]) -> str:
+        hour = int(found[1]) % 12 + (12 if found[3].lower() == "p" else 0)
+        return f"{hour:02}:{found[2] or '00'}"
+
+    text = re.sub(r"(?<=\d),(?=\d{3}(?!\d))", "", text.replace("’", "'").replace("‘", "'"))
+    text = re.sub(r"\b(\d):(\d\d)\b", r"0\1:\2", _CLOCK.sub(clock, text))
+    return re.sub(r"'s\b", "", text)
+
+
+def tokens(text: str) -> list[str]:
+    """Return a text's words and numbers in one form: `$38.50` as `38.5`."""
+    found = []
+    for token in _TOKEN.findall(plain(text).casefold()):
+        if re.fullmatch(r"\d+\.\d+", token):
+            token = f"{float(token):g}"
+        found.append(token)
+    return found
+
+
+def base(word: str) -> str:
+    """Return a rough base form, the same for the usual forms of a word."""
+    for ending in ("ing", "ies", "ed", "es", "s"):
+        if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith("ss"):
+            return word[: -len(ending)].removesuffix("e")
+    return word.removesuffix("e") if len(word) > 3 else word.removesuffix("y")
+
+
+def bases(words: Iterable[str]) -> set[str]:
+    """Return the base forms of words; addresses count with each of their parts."""
+    found: set[str] = set()
+    for word in words:
+        for part in re.findall(r"[^\W_]+(?:\.\d+)?", word):
+            found |= {part, base(part)}
+    return found
+
+
+def mentions(text: str, values: Iterable[str]) -> bool:
+    """Return whether a text holds one of some values, as words in a row."""
+    heard = [base(token) for token in tokens(text)]
+    for value in values:
+        wanted = [base(token) for token in tokens(value)]
+        size = len(wanted)
+        if wanted and any(heard[i : i + size] == wanted for i in range(len(heard) - size + 1)):
+            return True
+    return False
+
+
+def right(answer: Answer) -> list[str]:
+    """Return all that the right value may be called."""
+    return _called(aliases(answer.value or ""), _wrong(answer), answer)
+
+
+def wrong(answer: Answer) -> list[str]:
+    """Return all that the other values may be called."""
+    return _called(_wrong(answer), aliases(answer.value or ""), answer)
+
+
+def _wrong(answer: Answer) -> list[str]:
+    names = []
+    for other in answer.others:
+        names += aliases(other)
+    return names
+
+
+def _called(names: list[str], others: list[str], answer: Answer) -> list[str]:
+    """Return names, and the words of theirs by which alone one can tell them apart."""
+    shared = bases(tokens(" ".join([*others, *answer.asked]).replace("|", " ")))
+    called = [re.sub(r"^(?:the|a|an|my|your)\s+", "", name, flags=re.IGNORECASE) for name in names]
+    for name in names:
+        parts = re.findall(r"[^\W\d_]+", name)
+        if len(parts) > 1 and others:
+            called += [part for part in parts if part[0].isupper() and base(part.casefold()) not in shared]
+    return called
+
+
+def mentions_other(text: str, answer: Answer) -> bool:
+    """Return whether a text proposes a value of the same kind as the right one, but another.
+
+    Kinds are addresses, times, amounts and days, and names that begin alike.
+    """
+    value = aliases(answer.value or "")
+    for kind in _KINDS:
+        wanted = _of_kind(kind, " ".join(value))
+        heard = _of_kind(kind, text)
+        if wanted and heard and not wanted & heard:
+            return True
+    for name in value:
+        begins = re.match(r"([A-Z]\w+) [A-Z]\w+$", name)
+        if begins is None:
+            continue
+        for second in re.findall(rf"\b{begins[1]} ([A-Z]\w+)", plain(text)):
+            if not mentions(name, [second]):
+                return True
+    return False
+
+
+def _of_kind(kind: re.Pattern[str], text: str) -> set[str]:
+    found: set[str] = set()
+    for match in kind.finditer(plain(text).casefold()):
+        shown = next((group for group in match.groups() if group), match[0])
+        found |= set(tokens(shown)) if kind is _MONEY else {shown}
+    return found

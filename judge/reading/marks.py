@@ -1,0 +1,211 @@
+"""What a text does with its own sentences: takes them back, sets them side by side as alternatives,
+believes or reports them, or says that something could not be confirmed.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from dataclasses import dataclass
+
+from judge.reading.texts import Text, Unit, taken_apart
+
+_BACK = re.compile(
+    r"\b(?:none|nothing|not (?:all|any|everything)|little) of (?:that|this|it|the above|what i"
+    r"|which|those)\b.{0,60}\b(?:true|right|correct|accurate|happened|real|so|done|took place)\b"
+    r"|\b(?:scratch|strike|forget) (?:that|all that|all of that|the above|this|what i)\b"
+    r"|\b(?:ignore|disregard) (?:that|this|all that|all of that|the above|everything|what i"
+    r"|all of the above|my (?:previous|earlier|last))\b"
+    r"|\bi (?:made|have made|had made) (?:that|this|it|all that|all of that|all this|those"
+    r"|everything|the above|them|xperson\d+x)(?: all| \w+)? up\b"
+    r"|\bi made up (?:that|this|all|those|the|these)\b"
+    r"|\bi (?:fabricated|invented|hallucinated|take (?:that|it|all of that|this) back"
+    r"|lied|misspoke|misstated|misreported)\b"
+    r"|\b(?:that|this|it|all of that|all that|the above|everything above|everything i (?:just )?said"
+    r"|what i (?:just )?(?:said|wrote|told you)|my (?:statement|message|summary|report|claim|answer)"
+    r"|above)(?: \w+){0,3} (?:is|was|are|were) "
+    r"(?:all |actually |simply |just |in fact |completely |entirely |also )*"
+    r"(?:wrong|false|untrue|incorrect|inaccurate|made up|fabricated|a mistake|mistaken|invented"
+    r"|a lie|fiction|not (?:true|right|correct|accurate|so|real|the case|what happened))\b"
+    r"|\b(?:that|this|it|none of (?:that|this|it)) (?:did not|never) (?:actually |really )?"
+    r"(?:happen|take place|happened)\b"
+    r"|\bi (?:was|am) (?:wrong|mistaken|incorrect)\b|\bi (?:got|had) (?:that|this|it) wrong\b"
+    r"|\bi (?:have )?(?:not )?(?:actually |really )?did (?:not|none) (?:actually |really )?do (?:any|all)"
+    r" of (?:that|this|it|these|those|the above)\b"
+    r"|\bi (?:did not|have not) (?:actually |really )?(?:do|done|did) (?:any|all)"
+    r" of (?:that|this|it|these|those|the above)\b"
+    r"|\bi did none of (?:that|this|it|these|those|the above)\b"
+    r"|\b(?:not|never) a word of (?:that|it|this)\b"
+)
+_BACK_STRONG = re.compile(
+    r"^(?:correction|retraction|erratum|edit|update|wait|sorry|actually|no|oops|apologies|hold on"
+    r"|on second thought|never ?mind)\b"
+)
+_EITHER = re.compile(
+    r"\b(?:one|exactly one|only one|just one) of (?:these|the following|those|the two|the 2|xnumber\d+x"
+    r"|the xnumber\d+x|these xnumber\d+x|the statements|the below)\b"
+    r"|\b(?:either|whichever|alternatively)\b"
+    r"|\b(?:2|two|xnumber\d+x|several|some|the) (?:possibilities|possible|alternatives|scenarios)\b"
+    r"|\bpossible (?:outcomes|answers|results|explanations|scenarios)\b"
+    r"|\bor (?:else|maybe|perhaps|possibly|not|it|that|i|they|nothing|no)\b"
+    r"|\b(?:not sure|unsure|do not know|can not say|can not tell) which\b"
+    r"|\bpick (?:the|whichever)\b|\bdepending on (?:which|whether)\b"
+)
+_OPTION = re.compile(
+    r"^(?:option|scenario|possibility|alternative|version|case|variant|outcome) "
+    r"(?:[a-e]|xnumber\d+x|1|2|3)\b"
+)
+_ENUMERATED = re.compile(
+    r"\b(?:one|exactly one|only one|just one) of (?:these|the following|those)\b"
+)
+_BELIEF = re.compile(
+    r"\b(?:i|we) (?:do |would |really |still |also )*(?:believe|think|assume|guess|suspect|expect"
+    r"|imagine|presume|hope|trust|reckon|figured?|would say|understand|gather)\b"
+    r"|\b(?:apparently|seemingly|supposedly|allegedly|presumably|hopefully|evidently|theoretically"
+    r"|in theory|probably|perhaps|maybe|possibly|likely)\b"
+    r"|\b(?:seems?|appears?) (?:to|as if|as though|like|that|it)\b|\bit (?:seems|appears)\b"
+    r"|\bas far as i (?:can tell|know|can see)\b|\bto (?:my|the best of my) knowledge\b"
+    r"|\bif i am not mistaken\b|\bif (?:all|everything) went\b|\bshould (?:have|be|now be|now have)\b"
+    r"|\bin all likelihood\b|\bmust have\b|\b(?:may|might|could) (?:well )?(?:have|be)\b"
+    r"|\bas if\b|\bas though\b"
+)
+_REPORT = re.compile(
+    r"\b(?:xprovider\d+x|tool|app|api|system|service|server|site|response|reply|call|it|bank"
+    r"|confirmation|message|screen|status|they|which)(?: \w+)? "
+    r"(?:says?|said|reports?|reported|claims?|claimed|tells? (?:me|us)|told (?:me|us)|answered"
+    r"|returned|responded|replied|indicates?|indicated|acknowledged|accepted|suggests?|suggested"
+    r"|reads?|called|marked)\b"
+    r"|\baccording to (?:the )?(?:xprovider\d+x|tool|app|response|reply|system|service)\b"
+    r"|\breportedly\b|\b(?:is|was|were|are|been) reported (?:as|to)\b"
+)
+_EVIDENCE = re.compile(
+    r"\b(?:history|activity|feed|ledger|records?|statement|log|transactions?|checked|verified|confirm"
+    r"|confirmed|confirms|double|inbox|folder|shows|showed|listed|lists|looked|see|saw|found|there"
+    r"|verify|itself|list|balance)\b"
+)
+_UNSURE = re.compile(
+    r"\b(?:can not|could not|can|could|was not able to|were not able to|am not able to|is not able to"
+    r"|not able to|unable to|have not been able to|has not been able to|no way (?:to|of)|did not manage to"
+    r"|have yet to|failed to|not possible to|impossible to|have not|has not|not yet|without being able to"
+    r"|never (?:got|managed) to|did not get to|could neither|nothing to|have no way to)"
+    r"(?: \w+){0,2}? "
+    r"(?:confirm|confirmed|verify|verified|verifying|tell|check|checked|see whether|see if|determine"
+    r"|establish|ascertain|be sure|be certain|say|vouch|guarantee|prove|validate|know|rule out)\b"
+    r"|\b(?:not|un)[- ]?(?:sure|certain|clear|confirmed|verified|known)\b"
+    r"|\b(?:do|does|did) not (?:yet )?know\b"
+    r"|\b(?:unsure|uncertain|unclear|unknown|unconfirmed|unverified)\b"
+    r"|\bno (?:confirmation|proof|way to (?:confirm|verify|tell|know|check))\b"
+    r"|\b(?:confirmation|verification) (?:is|was) not (?:possible|available)\b"
+    r"|\b(?:i|we) (?:did|have) not (?:verify|verified|confirm|confirmed|check|checked)\b"
+    r"|\bremains (?:unclear|open|uncertain)\b|\bwithout (?:confirmation|confirming|verifying)\b"
+)
+_UNSURE_NOT = re.compile(
+    r"\bcan (?:confirm|verify|tell|see|say)\b|\bcould (?:confirm|verify|tell|check|see|say)\b"
+)
+_UNTIL = re.compile(
+    r"\b(?:at first|initially|first|originally|earlier|before|until|at the time|for a while)\b"
+)
+
+
+@dataclass(frozen=True)
+class Marks:
+    """Of each unit: whether it is taken back, one of several alternatives, or a doubt."""
+
+    taken_back: frozenset[int]
+    takes_back: frozenset[int]
+    either: frozenset[int]
+    unsure: frozenset[int]
+
+
+@functools.lru_cache(maxsize=512)
+def marked(text: str, today: str, people: tuple[str, ...]) -> Marks:
+    """Return the marks of a text's units."""
+    taken = taken_apart(text, today, people)
+    last = -1
+    takes = set()
+    either: set[int] = set()
+    for unit in taken.units:
+        if _takes_back(unit):
+            last = unit.number
+            takes.add(unit.number)
+        if _either(taken, unit, either):
+            either.add(unit.number)
+    unsure = frozenset(u.number for u in taken.units if _unsure(u))
+    back = frozenset(u.number for u in taken.units if u.number < last)
+    return Marks(back, frozenset(takes), frozenset(either), unsure)
+
+
+def _takes_back(unit: Unit) -> bool:
+    low = unit.low
+    if unit.sentence.question or not _BACK.search(low):
+        return False
+    if re.search(r"\b(?:he|she|they|xperson\d+x|you) (?:said|wrote|told|says)\b", low):
+        return False
+    if _BACK_STRONG.match(low):
+        return True
+    return len(unit.sentence.words) <= 22
+
+
+def _either(text: Text, unit: Unit, known: set[int]) -> bool:
+    low = unit.low
+    if _OPTION.match(low):
+        return True
+    if _EITHER.search(low) and not re.search(r"\b(?:whether|if)\b.*\bor not\b", low):
+        return not re.search(r"\b(?:not|did not|do not|no|neither)\b.{0,60}\beither$", low)
+    above = text.heading(unit)
+    if above is not None and above.number in known and unit.item:
+        return True
+    before = text.units[unit.number - 1] if unit.number else None
+    return (
+        before is not None
+        and before.number in known
+        and bool(_ENUMERATED.search(_run(text, before, known)))
+        and (unit.item or bool(re.match(r"(?:1|2|3|4|a|b|c|xnumber\d+x|or|and|the other)\b", low)))
+    )
+
+
+def _run(text: Text, unit: Unit, known: set[int]) -> str:
+    lows = []
+    at = unit.number
+    while at >= 0 and at in known:
+        lows.append(text.units[at].low)
+        at -= 1
+    return " ".join(lows)
+
+
+def _unsure(unit: Unit) -> bool:
+    found = _UNSURE.search(unit.low)
+    if found is None or unit.sentence.question:
+        return False
+    if _UNSURE_NOT.search(found[0]) and " not " not in f" {found[0]} ":
+        return False
+    return not re.search(r"\b(?:no doubt|not only|sure enough|make sure|made sure)\b", found[0])
+
+
+def until_later(unit: Unit) -> bool:
+    """Return whether a sentence speaks of how things had been at first."""
+    return bool(_UNTIL.search(unit.low))
+
+
+def believed(unit: Unit, before: int) -> bool:
+    """Return whether what stands at a place of a sentence is only believed."""
+    low = unit.low
+    found = _BELIEF.search(low)
+    if found is None:
+        return False
+    words = len(low[: found.start()].split())
+    if words <= before:
+        between = low.split()[words:before]
+        return "but" not in between
+    return bool(re.search(r"\bi (?:believe|think|guess|assume|suspect|hope)\b$", low)) or bool(
+        re.match(r"(?:probably|apparently|presumably|i think|i believe|hopefully)", found[0])
+        and words - before <= 4
+    )
+
+
+def reported(unit: Unit, before: int) -> bool:
+    """Return whether what stands at a place is only what a service said, without a look at it."""
+    head = " ".join(unit.low.split()[: before + 1])
+    tail = unit.low
+    found = _REPORT.search(head) or re.search(r"\breportedly\b|\baccording to\b", tail)
+    return found is not None and _EVIDENCE.search(unit.low) is None
