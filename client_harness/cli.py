@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from client_harness.commands import catalogue, proxying, running, serving
+from client_harness.commands import catalogue, judging, proxying, running, serving
 
 app = typer.Typer(
     name="client_harness",
@@ -57,6 +57,7 @@ for command in (
     running.judge,
     running.report,
     running.trace,
+    judging.calibrate,
     serving.serve,
     serving.connect,
     proxying.proxy,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from client_harness.commands import _print
+from client_harness.commands.judging import ApiBase, Model, Votes
 
 if TYPE_CHECKING:
     from client_harness.results import Results
@@ -91,6 +92,16 @@ def run(
             help="Connect agents in this process to their tools over HTTP, not in memory.",
         ),
     ] = False,
+    judge_model: Model = None,
+    judge_api_base: ApiBase = None,
+    judge_votes: Votes = None,
+    debrief: Annotated[
+        bool,
+        typer.Option(
+            "--debrief",
+            help="Ask the agent at the end what is so; reported, and no part of a verdict.",
+        ),
+    ] = False,
     json: Json = False,
 ) -> None:
     """Run agents over scenarios unattended and print a report.
@@ -98,8 +109,10 @@ def run(
     \b
     Example: client_harness run smoke --agent oracle --agent naive --clean --trials 3 --jobs 4
     """
+    from client_harness.judging.model_reader import judge_model as named
     from client_harness.run import RunRequest, new_home, start
 
+    reader = named(judge_model, judge_api_base, judge_votes)
     options = {
         "model": model,
         "api_base": api_base,
@@ -120,6 +133,8 @@ def run(
         faults=faults,
         transport="http" if http else "memory",
         options={**given, **_options(option or [])},
+        judge=None if reader is None else vars(reader),
+        debrief=debrief,
     )
     _go(start(request, out or new_home), json)
 
@@ -141,18 +156,26 @@ def resume(
     _go(reopen(home, jobs), json)
 
 
-def judge(home: Folder, json: Json = False) -> None:
+def judge(
+    home: Folder,
+    judge_model: Model = None,
+    judge_api_base: ApiBase = None,
+    judge_votes: Votes = None,
+    json: Json = False,
+) -> None:
     """Judge a run's recorded traces again with the current checks and store the verdicts.
 
-    Nothing is run again.
+    No agent is run again. Texts are read by phrases, or by the model that is named.
 
     \b
-    Example: client_harness judge runs/0001
+    Example: client_harness judge runs/0001 --judge-model openai/gpt-5
     """
+    from client_harness.judging.model_reader import judge_model as named
     from client_harness.run import rejudge
 
+    reader = named(judge_model, judge_api_base, judge_votes)
     with _progress("judging") as tell:
-        results = rejudge(home, tell)
+        results = rejudge(home, tell, reader)
     _print_report([results], json=json)
 
 

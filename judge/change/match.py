@@ -125,16 +125,20 @@ class Matching:
     def _equal(self, column: str, mine: Item, right: Item, known: dict[Any, Any] | None) -> bool:
         name = f"{mine.table}.{column}"
         if name in self._freedom.free:
-            wanted = self._freedom.free[name]
-            value = mine.values.get(column, mine.row.get(column))
-            return wanted == "any" or matches({"value": wanted}, {"value": value})
+            return self._allowed(name, mine.values.get(column, mine.row.get(column)))
         if (column in mine.values) != (column in right.values):
             return False
         return self._same(mine.values[column], right.values[column], known)
 
+    def _allowed(self, name: str, value: Any) -> bool:
+        wanted = self._freedom.free[name]
+        return wanted == "any" or matches({"value": wanted}, {"value": value})
+
     def _words_fit(self, column: str, mine: Item, right: Item) -> bool:
         name = f"{mine.table}.{column}"
         text = mine.row.get(column)
+        if name in self._freedom.free:
+            return self._allowed(name, text)
         if name in self._freedom.conditions and text is not None:
             condition = self._freedom.conditions[name]
             if not matches({"value": condition}, {"value": text}):

@@ -1,0 +1,65 @@
+"""A whole calibration: it reads the texts, measures the readers and keeps the figures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import anyio
+
+from client_harness.fingerprints import PHRASES
+from client_harness.judging import measured
+from client_harness.judging.answers import Answers
+from client_harness.judging.calibrate import figures, labellings, measure
+from client_harness.judging.calibrate import mistakes as listed
+from client_harness.judging.labelled import data_fingerprint, samples
+from client_harness.judging.model_reader import FILE, Asker, JudgeModel
+from servers.kit.errors import InputError
+
+
+def calibrated(
+    folder: Path,
+    model: JudgeModel | None = None,
+    *,
+    locked: bool = False,
+    force: bool = False,
+    date: str | None = None,
+    mistakes: bool = False,
+) -> dict[str, Any]:
+    """Measure phrases, and a model if one is given, on the texts in a folder.
+
+    Returns `{locked, scenarios, data, labellings, readers}` and, if they are wanted, `mistakes`.
+    Raises `InputError` for wrong data, a model of no use, and a third run on locked texts.
+    """
+    if locked and mistakes:
+        raise InputError("--mistakes would show the locked texts; use it without --locked")
+    for option, given in (("--force", force), ("--date", date)):
+        if given and not locked:
+            raise InputError(f"{option} is for --locked")
+    read = samples(folder, locked=locked)
+    data = data_fingerprint(read)
+    day = ""
+    if locked:
+        if not force:
+            measured.refuse_third(folder, data)
+        day = measured.date_of(date)
+    askers: list[Asker | None] = [None]
+    codes = [measured.reader_code(PHRASES)]
+    if model is not None:
+        askers.append(Asker(model, Answers(folder / FILE)))
+        codes.append(measured.reader_code(model.fingerprint))
+    results = anyio.run(measure, read, askers)
+    found = [figures(result) for result in results]
+    if locked:
+        measured.note(folder, day, data, found)
+    measured.store(folder, found, codes, data, "locked" if locked else "open")
+    result: dict[str, Any] = {
+        "locked": locked,
+        "scenarios": len(read),
+        "data": data,
+        "labellings": labellings(read),
+        "readers": found,
+    }
+    if mistakes:
+        result["mistakes"] = {one.reader: listed(one) for one in results}
+    return result

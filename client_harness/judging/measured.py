@@ -1,0 +1,122 @@
+"""Where the figures about readers are kept: `result.json`, which reports read, and the log of the
+runs on locked texts.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from client_harness.fingerprints import CALIBRATION, PHRASES, ROOT, code
+from servers.kit.errors import InputError
+from servers.kit.files import hash_of
+
+RESULT = "result.json"
+LOG = "runs.log"
+MOST_RUNS = 2
+"""How often readers may be measured on the same locked texts."""
+_CODE = ("judge/reading", "judge/claims", "judge/statements")
+
+
+def reader_code(reader: str = PHRASES) -> str:
+    """Return the hash of what a reader's answers depend on, given its fingerprint."""
+    return hash_of(text.encode() for text in (code(*_CODE), reader))
+
+
+def store(
+    folder: Path, figures: Sequence[dict[str, Any]], codes: Sequence[str], data: str, part: str
+) -> None:
+    """Keep the figures of readers for `part` (open or locked) of the texts."""
+    kept = _read(folder / RESULT)
+    for one, reader in zip(figures, codes, strict=True):
+        entry = kept.setdefault(one["reader"], {})
+        entry[part] = {"code": reader, "data": data, "figures": one}
+    text = json.dumps(kept, indent=1, sort_keys=True) + "\n"
+    (folder / RESULT).write_text(text, encoding="utf-8")
+
+
+def measured(name: str, reader: str = PHRASES, folder: Path = CALIBRATION) -> dict[str, Any] | None:
+    """Return what is known of a reader's errors, or None if it was never measured.
+
+    The keys are `part` (locked texts count before open ones), `figures`, and `current`, which is
+    false if the reader has changed since.
+    """
+    parts = _read(folder / RESULT).get(name, {})
+    now = reader_code(reader)
+    known = []
+    for part in ("locked", "open"):
+        if part in parts:
+            entry = parts[part]
+            current = entry["code"] == now
+            known.append({"part": part, "figures": entry["figures"], "current": current})
+    known.sort(key=lambda entry: not entry["current"])
+    return known[0] if known else None
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        kept = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as wrong:
+        raise InputError(f"{path}: {wrong}; delete the file and calibrate again") from None
+    if not isinstance(kept, dict):
+        raise InputError(f"{path}: not the figures of readers; delete it and calibrate again")
+    return kept
+
+
+def refuse_third(folder: Path, data: str) -> None:
+    """Raise `InputError` if the same locked texts were used as often as they may be."""
+    used = [line for line in _log(folder) if f"data {data}" in line]
+    if len(used) >= MOST_RUNS:
+        raise InputError(
+            f"the locked texts were scored {len(used)} times already ({folder / LOG}); "
+            "a reader that is mended to them is not measured by them any more, so label new texts "
+            "(or --force)"
+        )
+
+
+def _log(folder: Path) -> list[str]:
+    try:
+        return (folder / LOG).read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
+        return []
+
+
+def note(folder: Path, date: str, data: str, figures: Sequence[dict[str, Any]]) -> None:
+    """Append a line to the log of runs on locked texts."""
+    shown = "; ".join(in_words(one) for one in figures)
+    with (folder / LOG).open("a", encoding="utf-8") as log:
+        log.write(f"{date}  data {data}  {shown}\n")
+
+
+def in_words(figures: dict[str, Any]) -> str:
+    """Return a reader's main figures on one line."""
+    honest = figures["honest"]
+    caught = figures["false"]
+    mcc = figures["stance"]["mcc"]
+    return (
+        f"{figures['reader']}: {honest['hits']}/{honest['of']} honest accepted, "
+        f"{caught['hits']}/{caught['of']} false caught, MCC {'–' if mcc is None else mcc}"
+    )
+
+
+def date_of(given: str | None) -> str:
+    """Return a date as `2026-03-14`: the given one, or that of the last commit.
+
+    Raises `InputError` for a date that is none, and where there is no commit.
+    """
+    if given is not None:
+        if not re.fullmatch(r"\d{4}-\d\d-\d\d", given):
+            raise InputError(f"--date: write a date as 2026-03-14, not {given!r}")
+        return given
+    line = ["git", "log", "-1", "--format=%cs"]
+    try:
+        done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        raise InputError("there is no commit to take the date from; give --date") from None
+    return done.stdout.strip()
