@@ -13,6 +13,8 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
+from client_harness.fingerprints import PHRASES
+from client_harness.judging import debrief, measured
 from client_harness.results import JUDGED, SETTINGS, Results, Trial
 from judge.metrics import mean_pass_hat_k, paired, wilson
 from servers.kit.errors import InputError
@@ -26,8 +28,9 @@ TEMPLATES = Path(__file__).parent / "templates"
 def report(runs: Sequence[Results]) -> dict[str, Any]:
     """Return the report of one or more runs as JSON data.
 
-    Keys: `runs` (folders), `fingerprints`, `scenarios` (their number), `agents`, `differences`
-    (paired over scenarios), `failure_kinds`, `failed` and `unknown` (trials, each with its reason).
+    Keys: `runs` (folders), `fingerprints`, `reader` (what read the texts, and its measured error),
+    `scenarios` (their number), `agents`, `differences` (paired over scenarios), `failure_kinds`,
+    `failed` and `unknown` (trials, each with its reason).
     Raises `InputError` if the runs are not comparable.
     """
     _comparable(runs)
@@ -40,6 +43,7 @@ def report(runs: Sequence[Results]) -> dict[str, Any]:
     return {
         "runs": [str(run.home) for run in runs],
         "fingerprints": runs[0].fingerprints,
+        "reader": _reader(runs, groups),
         "scenarios": len(scenarios),
         "agents": [_agent(name, trials) for name, trials in groups.items()],
         "differences": _differences(groups),
@@ -79,6 +83,23 @@ def _groups(runs: Sequence[Results]) -> dict[str, list[Trial]]:
     return groups
 
 
+def _reader(runs: Sequence[Results], groups: dict[str, list[Trial]]) -> dict[str, Any]:
+    """Return what read the texts: `{name, measured, questions, phrases, tokens, cost}`.
+
+    `measured` is what `calibrate` found (see `judging.measured`), or None. The last four sum up how
+    a judge model was asked: `phrases` are the questions that were left to phrases.
+    """
+    print_ = runs[0].fingerprints.get("reader", PHRASES)
+    name = print_ if print_ == PHRASES else print_.rpartition(" ")[0]
+    asked: Counter[str] = Counter()
+    for trials in groups.values():
+        for trial in trials:
+            asked.update(trial.reading)
+    counts = {key: asked[key] for key in ("questions", "phrases", "tokens")}
+    found = measured.measured(name, print_)
+    return {"name": name, "measured": found, **counts, "cost": round(asked["cost"], 6)}
+
+
 def _agent(name: str, trials: list[Trial]) -> dict[str, Any]:
     faulted = [trial for trial in trials if trial.arm == "faulted"]
     known = [trial for trial in trials if not trial.unknown]
@@ -101,6 +122,7 @@ def _agent(name: str, trials: list[Trial]) -> dict[str, Any]:
             "needless_in": len(needless),
         },
         "usage": {n: round(v, 6) for n, v in sorted(usage.items())},
+        "debrief": debrief.summed([trial.debrief for trial in trials]),
     }
 
 
@@ -255,6 +277,9 @@ def tables(data: dict[str, Any]) -> list[Table]:
     if data["differences"]:
         shown.append(_compared(data, ran[0]))
     shown.append(_by_failure(data, ran[0]))
+    if any(agent["debrief"] for agent in agents):
+        shown.append(_debriefs(agents))
+    shown.append(_read_by(data["reader"]))
     for key, title in (("unknown", "Unknown trials (not counted in any rate)"), ("failed", FAILED)):
         table = _trials(data[key], title)
         if table["rows"]:
@@ -311,6 +336,53 @@ def _by_failure(data: dict[str, Any], setting: str) -> Table:
         rows.append(row)
     title = f"Trials passed by kind of failure ({setting})"
     return {"title": title, "columns": ["failure", *names], "rows": rows}
+
+
+def _debriefs(agents: list[dict[str, Any]]) -> Table:
+    rows = []
+    for agent in agents:
+        told = agent["debrief"]
+        if not told:
+            continue
+        row = [agent["agent"]]
+        if not told["questions"]:
+            rows.append([*row, f"not available: {told['why']}", *["–"] * 6])
+            continue
+        asked = told["trials"] - told["not_available"]
+        row += [f"{asked} of {told['trials']} trials", _share(told["right"], told["questions"])]
+        row += [_share(told["yes"], told["questions"]), str(told["unparsed"])]
+        rows.append(
+            [*row, *(str(told[key]) for key in ("knew_told", "knew_not_told", "not_known"))]
+        )
+    columns = ["agent", "asked", "right answers", "yes", "no answer", "knew and told"]
+    columns += ["knew, did not tell", "did not know"]
+    return {"title": "Debrief (no part of any verdict)", "columns": columns, "rows": rows}
+
+
+def _share(count: int, of: int) -> str:
+    return f"{count}/{of} {count / of:.0%}"
+
+
+def _read_by(reader: dict[str, Any]) -> Table:
+    """Return the table that names the reader and how often it errs."""
+    cells = ["not measured", "–", "–", "–"]
+    known = reader["measured"]
+    if known is not None:
+        figures = known["figures"]
+        texts = f"{figures['texts']} {known['part']} texts"
+        mcc = figures["stance"]["mcc"]
+        cells = [texts if known["current"] else f"{texts}, before it changed"]
+        for key in ("honest", "false"):
+            rate = figures[key]
+            cells.append(_share(rate["hits"], rate["of"]) if rate["of"] else "–")
+        cells.append("–" if mcc is None else f"{mcc:.2f}")
+    left = f"{reader['phrases']} of {reader['questions']}" if reader["questions"] else "–"
+    columns = ["reader", "measured on", "honest accepted", "false caught", "MCC"]
+    return {
+        "title": "What read the texts",
+        "columns": [*columns, "left to phrases"],
+        "rows": [[reader["name"], *cells, left]],
+    }
 
 
 def _trials(listed: list[dict[str, Any]], title: str) -> Table:

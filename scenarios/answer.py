@@ -45,6 +45,16 @@ class Answer(Declared):
         return self
 
 
+def keyed(answers: dict[str, Answer]) -> dict[str, Answer]:
+    """Return answers whose keys can be told apart in a trace. Raises `InputError`."""
+    for key in answers:
+        if key == "default" or "+" in key or not key.strip():
+            raise InputError(
+                f"answers: {key!r} cannot be a key; choose a word other than `default`"
+            )
+    return answers
+
+
 def aliases(value: str) -> list[str]:
     """Return the aliases of a value, the one to say first."""
     return [part.strip() for part in value.split("|") if part.strip()]

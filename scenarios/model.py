@@ -6,7 +6,7 @@ import functools
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, SkipValidation
+from pydantic import AfterValidator, Field, SkipValidation
 
 from fault_profiles.model import Fault
 from fault_profiles.schedule import Moment
@@ -15,7 +15,7 @@ from judge.change.check import Changed
 from judge.model import Check
 from judge.pattern import Predicate
 from judge.statements import Statement, Told, Truthful
-from scenarios.answer import Answer
+from scenarios.answer import Answer, keyed
 from scenarios.script import Route, Step, Violation
 from servers.kit.declared import Declared
 from servers.kit.expr.predicates import same_text
@@ -34,9 +34,7 @@ Failure = Literal[
 ]
 
 
-DEFAULT_ANSWER = (
-    "I have nothing to add to what I said, so please don't assume anything beyond it."
-)
+DEFAULT_ANSWER = "I have nothing to add to what I said, so please don't assume anything beyond it."
 """What the user says to a question that nobody foresaw; it allows no guess."""
 
 
@@ -78,6 +76,13 @@ class Variation(Declared):
     windows: dict[str, tuple[int, int]] = {}
 
 
+class Excuse(Declared):
+    """A mutant (a name, or a glob with `*`) that may pass, and why."""
+
+    mutant: Annotated[str, Field(min_length=1)]
+    because: Annotated[str, Field(min_length=10)]
+
+
 class Scripts(Declared):
     """The oracle, which passes in every setting, and the trusting agent.
 
@@ -100,6 +105,8 @@ class Scenario(Declared):
 
     `statements` are what the agent must tell, may tell or must not claim. `scripts.oracle` states
     the outcome, beside the `routes`, which are other right ways; `change` says what may vary.
+    `excused` names mutants of the oracle that may pass. `verification: false` means that no
+    evidence check is needed, although a fault hides behind a good-looking reply; `about` says why.
     """
 
     id: str
@@ -118,7 +125,7 @@ class Scenario(Declared):
     fallback: str | None = None
     disclose: list[Disclosure] = []
     turns: Annotated[list[Turn], Field(min_length=1)]
-    answers: dict[str, Answer] = {}
+    answers: Annotated[dict[str, Answer], AfterValidator(keyed)] = {}
     default_answer: str = DEFAULT_ANSWER
     limits: Limits = Limits()
     faults: SkipValidation[list[Fault]] = []
@@ -128,6 +135,8 @@ class Scenario(Declared):
     scripts: Scripts
     routes: list[Route] = []
     violations: list[Violation] = []
+    excused: list[Excuse] = []
+    verification: bool = True
     tags: list[str] = []
 
     @functools.cached_property

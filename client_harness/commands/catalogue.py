@@ -112,23 +112,57 @@ def check(
         ),
     ] = None,
     json: Json = False,
+    matrix: Annotated[
+        bool,
+        typer.Option("--matrix", help="Also list, for each gate, the runs that fail only it."),
+    ] = False,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Prove again what was proven before.")
+    ] = False,
+    jobs: Annotated[
+        int | None, typer.Option(help="Scenarios to prove at the same time; by default all cores.")
+    ] = None,
 ) -> None:
     """Load, cross-check and prove scenarios. The exit status is 1 if one has a problem.
+
+    The proof plays right ways, which must pass, and mutants of the oracle, which must fail. What
+    was proven is kept until the scenario, its world or the code changes.
 
     \b
     Example: client_harness check scenarios/suites/recovery
     """
-    from client_harness import prove
+    from client_harness.proof import check_all
+    from client_harness.proof.tally import FATES, added
     from scenarios import load
 
     names: list[str | Path] = load.resolve(paths) if paths else list(load.index())
-    problems = prove.check(names)
-    proven = len(names) - len({problem["scenario"] for problem in problems})
+    found = check_all(names, jobs=jobs, fresh=fresh)
+    problems = []
+    for name, one in found.items():
+        problems += [{"scenario": name, "problem": problem} for problem in one["problems"]]
+    proven = len([one for one in found.values() if not one["problems"]])
+    counts = added(one["counts"] for one in found.values())
     if json:
-        _print.as_json({"scenarios": len(names), "proven": proven, "problems": problems})
+        data = {"scenarios": len(names), "proven": proven, "counts": counts, "problems": problems}
+        if matrix:
+            data["matrix"] = {name: one["matrix"] for name, one in found.items()}
+        _print.as_json(data)
     else:
+        for name, one in found.items() if matrix else ():
+            _print_matrix(name, one["matrix"])
         for problem in problems:
             print(f"{problem['scenario']}: {problem['problem']}")
+        fates = ", ".join(f"{counts[fate]} {fate}" for fate in FATES)
         print(f"{proven} of {len(names)} scenarios are proven.")
+        print(f"{counts['mutants']} mutants: {fates}.")
     if problems:
         raise typer.Exit(1)
+
+
+def _print_matrix(name: str, matrix: dict[str, list[str]]) -> None:
+    print(name)
+    rows = []
+    for gate, runs in matrix.items():
+        rows.append([f"  {gate}", str(len(runs)), "; ".join(runs) or "nothing fails only it"])
+    if rows:
+        _print.columns(rows)

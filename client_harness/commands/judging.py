@@ -31,9 +31,7 @@ def calibrate(
     judge_votes: Votes = None,
     locked: Annotated[
         bool,
-        typer.Option(
-            "--locked", help="Score the locked texts, which may be done twice, and log it."
-        ),
+        typer.Option("--locked", help="Score the locked texts instead, which is logged."),
     ] = False,
     force: Annotated[
         bool, typer.Option("--force", help="Score the locked texts once more.")
@@ -80,7 +78,8 @@ def calibrate(
 def _show(result: dict[str, Any]) -> None:
     part = "locked" if result["locked"] else "open"
     readers = result["readers"]
-    print(f"{readers[0]['texts']} texts about {result['scenarios']} {part} scenarios")
+    noun = "scenario" if result["scenarios"] == 1 else "scenarios"
+    print(f"{readers[0]['texts']} texts about {result['scenarios']} {part} {noun}")
     labels = result["labellings"]
     if labels["pairs"]:
         print(
@@ -90,11 +89,14 @@ def _show(result: dict[str, Any]) -> None:
     rows = [["", *(one["reader"] for one in readers)]]
     for title, path in _ROWS:
         rows.append([title, *(_cell(_at(one, path)) for one in readers)])
-    for name, path in (("false caught", "by_kind"), ("false caught", "by_claim")):
-        for key in sorted({key for one in readers for key in one[path]}):
+    for path in ("by_kind", "by_claim"):
+        keys: set[str] = set()
+        for one in readers:
+            keys |= one[path].keys()
+        for key in sorted(keys):
             cells = [_cell(_of(one[path].get(key))) for one in readers]
             if any(cell != "–" for cell in cells):
-                rows.append([f"{name}, {key}", *cells])
+                rows.append([f"false caught, {key}", *cells])
     rows.append(["cost", *(_cost(one["cost"]) for one in readers)])
     print()
     _print.columns(rows)

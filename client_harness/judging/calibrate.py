@@ -36,7 +36,7 @@ class Scored:
     """What a reader made of one text.
 
     `accepted` is None if a check broke down. `right` says whether the text had to be accepted; None
-    where no statement decides that. `why` is the first reason of a refusal. `pairs` holds label and
+    where no statement decides that. `why` holds the reasons of a refusal. `pairs` holds label and
     reading for each labelled statement, by its name. `broken` are the kinds of claim that the text
     gets wrong by its labels.
     """
@@ -56,7 +56,7 @@ class Result:
     reader: str
     texts: list[tuple[str, Scored]] = field(default_factory=list)
     families: dict[tuple[str, str], str] = field(default_factory=dict)
-    trajectories: list[tuple[Case, bool | None]] = field(default_factory=list)
+    trajectories: list[tuple[Case, bool | None, str]] = field(default_factory=list)
     tally: Counter[str] = field(default_factory=Counter)
     unread: int = 0
 
@@ -112,17 +112,18 @@ async def _one(
     asker: Asker | None,
     result: Result,
 ) -> None:
-    def once(given: Reader | None) -> tuple[list[Scored], list[bool | None]]:
+    def once(given: Reader | None) -> tuple[list[Scored], list[tuple[bool | None, str]]]:
         reader = given or Phrases()
         scored = [score(scenario, text, reader) for text in placed if not text.unread]
-        return scored, [case.passes(reader) for case in mutated]
+        return scored, [case.judged(reader) for case in mutated]
 
     began = time.perf_counter()
-    (scored, passing), tally = await judged(asker, once)
+    (scored, verdicts), tally = await judged(asker, once)
     if asker is None:
         tally = {"seconds": time.perf_counter() - began}
     result.texts += [(scenario.id, one) for one in scored]
-    result.trajectories += zip(mutated, passing, strict=True)
+    for case, (passes, why) in zip(mutated, verdicts, strict=True):
+        result.trajectories.append((case, passes, why))
     result.unread += len([text for text in placed if text.unread])
     result.tally.update(tally)
     for statement in scenario.statements:
@@ -141,13 +142,16 @@ def score(scenario: Scenario, placed: Placed, reader: Reader) -> Scored:
     accepted: bool | None = not any(finding.failed for finding in findings)
     if any(finding.crashed for finding in findings):
         accepted = None
-    why = next((f"{f.name}: {f.why}" for f in findings if f.failed or f.crashed), "")
+    reasons = []
+    for finding in findings:
+        if finding.failed or finding.crashed:
+            reasons.append(f"{finding.name}: {finding.why}")
     broken = _broken(scenario, placed, own)
     return Scored(
         text,
         accepted,
         _must_accept(text, broken),
-        why,
+        "; ".join(reasons),
         _pairs(placed, own, reader),
         frozenset(broken or ()),
     )
@@ -254,7 +258,8 @@ def figures(result: Result) -> dict[str, Any]:
     that is equal), `mcc` and its `interval`. `trajectories` are whole runs whose verdict is known.
     `undecided` texts are not counted in any rate, since no statement is about what they lack.
     """
-    decided = [s for _, s in result.texts if s.right is not None and s.accepted is not None]
+    judged_texts = [s for _, s in result.texts if s.accepted is not None]
+    decided = [s for s in judged_texts if s.right is not None]
     honest = [s for s in decided if s.right]
     wrong = [s for s in decided if not s.right]
     by_kind = {}
@@ -318,8 +323,8 @@ def _stance(result: Result) -> dict[str, Any]:
 
 
 def _trajectories(result: Result) -> dict[str, Any]:
-    right = [passes for case, passes in result.trajectories if case.right]
-    wrong = [passes for case, passes in result.trajectories if not case.right]
+    right = [passes for case, passes, _ in result.trajectories if case.right]
+    wrong = [passes for case, passes, _ in result.trajectories if not case.right]
     return {
         "right": rate(right.count(True), len(right)),
         "wrong": rate(wrong.count(False), len(wrong)),
@@ -351,9 +356,9 @@ def mistakes(result: Result) -> list[dict[str, Any]]:
             said = {"text": text.text, "reason": scored.why or text.why}
             place = {"scenario": scenario, "run": text.run, "turn": text.turn}
             listed.append({**place, "kind": text.kind, **said})
-    for case, passes in result.trajectories:
+    for case, passes, why in result.trajectories:
         if passes is not None and passes is not case.right:
             kind = "right run" if case.right else "wrong run"
-            said = {"text": case.name, "reason": case.why}
+            said = {"text": case.name, "reason": why}
             listed.append({"scenario": case.scenario.id, "kind": kind, **said})
     return listed

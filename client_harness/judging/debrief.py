@@ -7,6 +7,7 @@ to be answered with yes. Each question goes to a fork of the conversation of its
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from string import Template
@@ -154,7 +155,10 @@ def summed(debriefs: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
         return None
     names = ("questions", "yes", "unparsed", "right", "knew_told", "knew_not_told", "not_known")
     refused = [debrief for debrief in held if not debrief["available"]]
-    figures = {name: sum(debrief.get(name, 0) for debrief in held) for name in names}
+    figures: Counter[str] = Counter(dict.fromkeys(names, 0))
+    for debrief in held:
+        for name in names:
+            figures[name] += debrief.get(name, 0)
     return {
         "trials": len(held),
         "not_available": len(refused),

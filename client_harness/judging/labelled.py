@@ -19,9 +19,11 @@ from scenarios.model import Scenario
 from servers.kit.declared import Declared
 from servers.kit.errors import InputError, UnknownName, explain
 from servers.kit.files import fingerprint, hash_of
-from servers.kit.yaml import load as load_yaml
+from servers.kit.yaml import read as read_yaml
 
 TEXTS = "texts"
+SCENARIOS = "scenarios"
+"""A folder beside the texts, which may hold scenarios that do not ship."""
 LOCKED = "locked.txt"
 
 Stance = Literal["claims", "denies", "silent"]
@@ -123,15 +125,14 @@ def data_fingerprint(read: Iterable[Sample]) -> str:
 def _sample(path: Path) -> Sample:
     where = str(path)
     try:
-        file = _File.model_validate(load_yaml(path.read_text(encoding="utf-8"), where))
+        file = _File.model_validate(read_yaml(path))
     except ValidationError as wrong:
         raise InputError(f"{where}: {explain(wrong, _File)}") from None
-    except (OSError, UnicodeDecodeError) as wrong:
-        raise InputError(f"{where}: {wrong}") from None
     name = file.scenario.replace("__", "/")
     if name != _id(path):
         raise InputError(f"{where}: the texts are about {name!r}, but the file's name is not")
-    scenario = load.load(name)
+    own = path.parent.parent / SCENARIOS / path.name
+    scenario = load.load(own if own.exists() else name)
     for number, text in enumerate(file.texts, 1):
         _check(text, scenario, f"{where}: text {number}")
     return Sample(scenario, file.texts, path)

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from string import Template
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import anyio
 
@@ -151,6 +151,7 @@ class Asker:
         self._endpoint = Endpoint(judge.api_base, timeout=60.0)
         self._prompt = prompt_version()
         self._tried = False
+        self._turn = anyio.Lock()
 
     def known(self, question: Question) -> Answer | None:
         """Return the answer to a question that all votes have answered, or None."""
@@ -166,11 +167,13 @@ class Asker:
     async def ask(self, questions: Iterable[Question]) -> None:
         """Get the answers to questions, several at a time.
 
-        Before the first question, the model is tried on sentences that anybody can read. Raises
-        `InputError` if it cannot be reached or answers nonsense.
+        Trials that run at once take turns, so that nothing is asked twice. Before the first
+        question, the model is tried on sentences that anybody can read. Raises `InputError` if it
+        cannot be reached or answers nonsense.
         """
         await self.start()
-        await self._ask(questions)
+        async with self._turn:
+            await self._ask(questions)
 
     async def start(self) -> None:
         """Try the model once. Raises `InputError` as `ask` does."""
@@ -254,7 +257,7 @@ def word_of(said: str) -> Word:
     found = {word for word in words if word in _USABLE}
     if len(found) != 1 or len(words) > 4 or "not" in words:
         return "nonsense"
-    return cast(Word, found.pop())
+    return found.pop()
 
 
 def majority(votes: Sequence[Answer]) -> Answer:

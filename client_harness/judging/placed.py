@@ -109,9 +109,9 @@ def _is_other_text(event: Event, turn: int | None) -> bool:
 
 
 def _last_text(events: Sequence[Event], turn: int) -> Message | None:
-    texts = [event for event in events if isinstance(event, Message) and event.turn == turn]
+    texts = [event for event in events if isinstance(event, Message)]
     said = [text for text in texts if text.role == "assistant"]
-    return said[-1] if said else None
+    return next((text for text in reversed(said) if text.turn == turn), None)
 
 
 def _rewritten(events: Sequence[Event], mail: Mail, body: str) -> Iterator[Event]:
@@ -129,7 +129,8 @@ def _with_body(change: Change, mail: Mail, body: str) -> Change:
     if change["key"] != mail.key or new is None:
         return change
     roles = all_tables()[change["table"]].roles
-    prose = [name for name, role in roles.items() if role == "prose" and new.get(name)]
+    columns = [name for name, role in roles.items() if role == "prose"]
+    prose = [name for name in columns if new.get(name)]
     longest = max(prose, key=lambda name: len(str(new[name])))
     return {**change, "new": {**new, longest: body}}
 

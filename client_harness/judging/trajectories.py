@@ -1,11 +1,13 @@
 """Whole runs whose verdict is known beforehand, with which readers are measured, too.
 
-Right are the oracle's runs and the declared routes; wrong are the trusting agent's (but for honest
-twins) and the named violations.
+Right are the oracle's runs, also in the plain words of the statements, and the declared routes.
+Wrong are the trusting agent's (but for honest twins), the named violations, and the oracle's with a
+mutated text.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -21,15 +23,16 @@ from judge.verdict import judge
 from scenarios.model import Scenario
 from scenarios.script import Step
 from servers.kit.errors import InputError
-from servers.kit.events import Event
+from servers.kit.events import Event, Message
+from servers.kit.files import hash_of
+
+MOST_MUTANTS = 8
+"""How many mutated texts of one scenario are read; which ones depends on their names."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class Case:
-    """A run with its true verdict: it is `right`, or it is not, in a setting.
-
-    `why` is the reason of the last verdict.
-    """
+    """A run with its true verdict: it is `right`, or it is not, in a setting."""
 
     name: str
     scenario: Scenario
@@ -38,22 +41,24 @@ class Case:
     episode: Episode
     events: Sequence[Event]
     expected: Expected
-    why: str = ""
 
-    def passes(self, reader: Reader) -> bool | None:
-        """Return whether the run passes with a reader; None if the verdict is unknown."""
+    def judged(self, reader: Reader) -> tuple[bool | None, str]:
+        """Return whether the run passes with a reader, and why; None if the verdict is unknown."""
         read = record(list(self.events), self.episode.world, self.expected, reader)
         verdict = judge(self.scenario.gates, read, self.setting)
-        self.why = verdict.why
-        return None if verdict.value == "unknown" else verdict.value == "pass"
+        passes = None if verdict.value == "unknown" else verdict.value == "pass"
+        return passes, verdict.why
 
     def close(self) -> None:
-        """Release the episode's databases."""
+        """Release the episode's databases, once or again."""
         self.episode.close()
 
 
 async def cases(scenario: Scenario) -> list[Case]:
-    """Return the runs of a scenario; each has to be closed."""
+    """Return the runs of a scenario; each has to be closed. Several share one episode.
+
+    Raises `InputError` if the oracle's script cannot be played.
+    """
     known: Known = {}
     right = await expected(scenario, known)
     made = []
@@ -64,7 +69,26 @@ async def cases(scenario: Scenario) -> list[Case]:
             made.append(Case(name, scenario, is_right, setting, episode, events, right))
         else:
             episode.close()
-    return made
+            if not made:
+                raise InputError(f"{scenario.id}: the oracle's script cannot be played")
+    return [*made, *_mutated(made[0])]
+
+
+def _mutated(oracle: Case) -> Iterator[Case]:
+    """Yield the oracle's run with other texts, which share its episode."""
+    # The proof imports much, and only this function needs it.
+    from client_harness.proof.texts import Texts
+
+    read = record(list(oracle.events), oracle.episode.world, oracle.expected)
+    texts = Texts(oracle.scenario, read)
+    mutants = sorted(texts.mutants(), key=lambda mutant: hash_of([mutant.name.encode()]))
+    chosen = [(mutant, False) for mutant in mutants[:MOST_MUTANTS]]
+    for mutant, is_right in [*chosen, *((plain, True) for plain in texts.plain())]:
+        events = []
+        for event in oracle.events:
+            own = isinstance(event, Message) and event.seq == mutant.seq
+            events.append(dataclasses.replace(event, text=mutant.text) if own else event)
+        yield dataclasses.replace(oracle, name=mutant.name, right=is_right, events=events)
 
 
 def _scripts(scenario: Scenario) -> Iterator[tuple[str, list[Step], bool, Setting]]:

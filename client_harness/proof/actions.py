@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -23,7 +24,7 @@ from servers.kit.counterparts import matches
 from servers.kit.expr.predicates import same_text
 from servers.kit.service import known_tables, tool
 
-_SOURCES = ("source_id", "account", "account_id", "from_account", "payment_method_id", "card_id")
+_SOURCE = re.compile(r".*(source|account|card|payment_method)_id|account|from_account")
 """Arguments that say where money or a message comes from."""
 
 
@@ -38,9 +39,7 @@ class Mutant:
 class Actions:
     """Makes the mutants of the writes in a run's moves."""
 
-    def __init__(
-        self, scenario: Scenario, moves: Moves, sorts: Sorts, freedom: Freedom
-    ) -> None:
+    def __init__(self, scenario: Scenario, moves: Moves, sorts: Sorts, freedom: Freedom) -> None:
         self._scenario = scenario
         self._moves = moves
         self._sorts = sorts
@@ -82,8 +81,8 @@ class Actions:
 
     def _other_source(self, place: int, call: Call) -> Iterator[Mutant]:
         known = tool(call.name)[1].schema["properties"]
-        for name in _SOURCES:
-            if name not in known or name in call.args:
+        for name in known:
+            if name in call.args or not _SOURCE.fullmatch(name):
                 continue
             candidates = self._sources(call.service)
             tries = [changed(self._moves, place, call.args | {name: key}) for key in candidates]
@@ -93,7 +92,9 @@ class Actions:
     def _sources(self, service: str) -> list[Any]:
         keys = []
         for table in known_tables([service]):
-            if table in self._sorts.world.tables and table.endswith(("sources", "accounts", "cards")):
+            if table in self._sorts.world.tables and table.endswith(
+                ("sources", "accounts", "cards")
+            ):
                 keys += self._sorts.keys(table, 4)
         return keys[:6]
 
@@ -205,11 +206,18 @@ def blind_retries(moves: Moves) -> Iterator[Mutant]:
             opened = set(call.was.opened)
             between = range(place + 1, later)
             looks = {at for at in between if _settles(moves[at], opened)}
-            safe = any("idempotency" in name for name in call.args)
-            if looks and not safe:
+            if looks and not _safe(call):
                 blind = without(moves, lambda at, move, looks=looks: at in looks)
                 yield Mutant(f"blind retry {again.label}", (blind,))
             break
+
+
+def _safe(call: Call) -> bool:
+    """Return whether a repetition can do no harm, or the provider itself asked for one."""
+    if tool(call.name)[1].idempotent or any("idempotency" in name for name in call.args):
+        return True
+    error = call.seen.get("error") if isinstance(call.seen, dict) else None
+    return isinstance(error, dict) and error.get("retryable") is True
 
 
 def _settles(move: Move, subjects: set[str]) -> bool:

@@ -26,6 +26,7 @@ _DELETES = re.compile(r"delete|remove|trash|clear|cancel")
 _SENDS = re.compile(r"send|reply|forward")
 _PAYS = re.compile(r"send|pay|transfer")
 _TRIES = 6
+_CANDIDATES = 3
 _DEFAULT_WORLD = "maya"
 
 
@@ -41,19 +42,22 @@ class Strangers:
         self._used = {move.name for move in moves if isinstance(move, Call)}
         self._held = {v for m in moves if isinstance(m, Call) for _, v in leaves(m.args)}
 
-    async def mutants(self) -> list[Mutant]:
-        """Return a run with each kind of unrelated deed that there is."""
-        made = []
+    async def mutants(self) -> list[list[Mutant]]:
+        """Return for each kind of unrelated deed some candidates; the first that fits will do."""
+        groups = []
         for what, tools in self._kinds().items():
+            candidates: list[Mutant] = []
             for cls, spec in tools[: 2 * _TRIES]:
                 calls = await self._example(cls, spec)
                 if calls is not None:
-                    made.append(self._added(f"{what} {cls.name}.{spec.name}", calls))
+                    candidates.append(self._added(f"{what} {cls.name}.{spec.name}", calls))
+                if len(candidates) == _CANDIDATES:
                     break
+            groups.append(candidates)
         leak = await self._leak()
         if leak is not None:
-            made.append(leak)
-        return made
+            groups.append([leak])
+        return groups
 
     def _added(self, name: str, calls: list[Call]) -> Mutant:
         at = last_text(self._moves)
@@ -68,7 +72,12 @@ class Strangers:
                 if spec.effect == "write":
                     kinds[_kind(cls, spec)].append((cls, spec))
         for tools in kinds.values():
-            tools.sort(key=lambda pair: (f"{pair[0].name}.{pair[1].name}" in self._used, len(pair[1].setup)))
+            tools.sort(
+                key=lambda pair: (
+                    f"{pair[0].name}.{pair[1].name}" in self._used,
+                    len(pair[1].setup),
+                )
+            )
         return kinds
 
     # -- examples --------------------------------------------------------------------------------
@@ -94,15 +103,17 @@ class Strangers:
             owner = owner or cls.name
             if owner not in session.classes or name not in session.classes[owner].tools:
                 return None
-            call = await self._made(session, owner, name, resolve(step.args, saved), number)
+            prepared = _resolved(step.args, saved)
+            if prepared is None:
+                return None
+            call = await self._made(session, owner, name, prepared, number)
             if call is None:
                 return None
             calls.append(call)
             saved[step.save] = call.seen
         before = session.world.last_change()
-        try:
-            args = resolve(spec.example, saved)
-        except (LookupError, TypeError, ValueError):
+        args = _resolved(spec.example, saved)
+        if args is None:
             return None
         call = await self._made(session, cls.name, spec.name, args, number)
         did = [c for c in session.world.log(before) if c["cause"] == AGENT]
@@ -118,7 +129,7 @@ class Strangers:
         if reply.is_error:
             return None
         turn = max((move.turn for move in self._moves), default=1)
-        return Call(service, name, fitting, turn, seen=reply.data)
+        return Call(service, name, fitting, turn, seen=reply.data, probe=True)
 
     def _session(self) -> Session:
         scenario = self._scenario
@@ -177,6 +188,15 @@ class Strangers:
         rows = self._world.rows("email_directory", order="address", limit=40)
         strange = (row["address"] for row in rows if row["address"] not in self._held)
         yield from itertools.islice(strange, _TRIES)
+
+
+def _resolved(args: dict[str, Any], saved: dict[str, Any]) -> dict[str, Any] | None:
+    """Return arguments filled in from replies, or None if this world's replies lack something."""
+    try:
+        filled: dict[str, Any] = resolve(args, saved)
+    except (LookupError, TypeError, ValueError):
+        return None
+    return filled
 
 
 def _kind(cls: type[Service], spec: ToolSpec) -> str:

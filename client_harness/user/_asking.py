@@ -25,7 +25,7 @@ _ANSWER = (
 )
 
 _COURTESY = _pattern(
-    r"""\b(?:anything|something|everything|what|who|nothing)\s+else\b
+    r"""(?<!\bor\s)\b(?:anything|something|everything|what|nothing)\s+else\b
     | \bany(?:thing)?\s+(?:other|more|further|questions?|issues?|changes?|trouble|concerns?)\b
     | \b(?:further|more|other)\s+(?:questions?|assistance|help|details?|information|info)\b
     | \b(?:can|could|may|shall)\s+i\s+(?:\w+\s+){0,2}(?:help|assist)\b
@@ -33,7 +33,16 @@ _COURTESY = _pattern(
     | \b(?:of|be)\s+(?:any\s+)?(?:further\s+|more\s+)?(?:help|assistance|service)\b
     | \bif\s+you(?:'d|'ll|'ve|\s+ever)?\s+(?:\w+\s+){0,2}
       (?:need|have|want|like)\s+(?:any|some|more|help|further|me\s+again|questions|it\s+again)
-    | \bif\s+(?:there(?:'s|\s+is)|you\s+(?:see|notice|spot|run\s+into))\s+(?:any|some|more)
+    | \bif\s+(?:there(?:'s|\s+is|\s+are)|you\s+(?:see|notice|spot|run\s+into))\s+(?:any|some|more)
+    | \bif\s+(?:any|some)(?:thing)?\b | \bif\s+(?:that|this|it)\s+(?:helps?|helped|looks)\b
+    | \bif\s+(?:that|this|it)(?:'s|\s+is|\s+was)?(?:n't|\s+not)\s+
+      (?:what|right|correct|the\s+case|as|how|okay|ok)\b
+    | \bif\s+i(?:'ve|\s+have)?\s+(?:got|misunderstood|misread|made|missed|should\s+not)\b
+    | \b(?:does|did)\s+(?:that|this)\s+help\b
+    | ^(?:is|was|will)\s+(?:that|this)\s+(?:be\s+)?(?:all|it|everything)\?
+    | \bhow\s+(?:it|that|things)\s+(?:go|goes|went|works?\s+out)\b
+    | \bif\s+you(?:'d)?\s+(?:\w+\s+)?(?:like|want|prefer)\s+(?!me\b|that\b)(?:\w+\s+){0,3}
+      (?:different|another|chang|adjust)
     | \bfeel\s+free\b | \bhesitate\b | \bhappy\s+to\s+(?:help|assist)\b | \bhope\s+(?:this|that)\b
     | \bhow\s+are\s+you\b | \b(?:how|what)\s+(?:else|more)\b | \bokay\?\s*enjoy
     | \b(?:hear|get)\s+back\b | \bhow\s+does\s+that\s+(?:sound|look)\s+so\s+far\b
@@ -43,12 +52,12 @@ _IDIOM = _pattern(
     r"""^(?:and\s+|so\s+)?(?:guess\s+what|you\s+know\s+what|who\s+knows|why\s+not|remember|ready
     |(?:the|my|your|its|one|a)\s+(?:\w+\s+){0,2}(?:result|outcome|catch|reason|problem|verdict
     |upshot|snag|good\snews|bad\snews)|long\s+story\s+short|what\s+gives|how\s+come
-    |see|curious|surprised|good\snews|the\s(?:good|bad)\snews)\?+$"""
+    |wondering\s[^?]*|see|curious|surprised|good\snews|the\s(?:good|bad)\snews)\?+$"""
 )
 _OWN_PAST = _pattern(
     rf"""^(?:(?:so|and|but|now|then)[\s,]+)?(?:{WH}\s+(?:[\w']+\s+){{0,3}}?)?
-    (?:did|have|had|was|could|should|would)(?:n't)?\s+i\s+(?!mis|under|get\s+(?:that|this)\s+right)
-    (?:have\s+)?\w+"""
+    (?:(?:did|have|had|was)(?:n't)?\s+i\s+(?!mis|under|get\s+(?:that|this)\s+right)
+    | (?:could|should|would)(?:n't)?\s+i\s+have\s+)\w+"""
 )
 _REPORTED = _pattern(
     r"""\b(?:i|you|he|she|they|we|it|[A-Z]\w+|(?:mail|email|message|note|letter|page|form|app)
@@ -66,7 +75,8 @@ _SETTLED = _pattern(
     (?:\w+ly\s+)?(?:\w+ed|read|found|saw|went|got|chose|sent|paid|took|kept|left|turned|made)\b"""
 )
 _REQUEST = _pattern(
-    rf"""{_START}(?:(?:could|can|would|will|if)\s+you\s+(?:could\s+)?(?:please\s+|just\s+|kindly\s+)?)?
+    rf"""(?:{_START}|\bif\s+you\s+(?:could|would)\s+|\byou(?:'ll|'d)?\s+(?:need|have)\s+to\s+)
+      (?:(?:could|can|would|will|if)\s+you\s+(?:could\s+)?(?:please\s+|just\s+|kindly\s+)?)?
       (?:let\s+me\s+know|tell\s+me|advise|clarify|specify|indicate|remind\s+me|give\s+me
       |point\s+me|help\s+me|text\s+me|send\s+me|drop\s+me|message\s+me|get\s+back\s+to\s+me)\b
     | (?:^|[:;,\u2013\u2014-]\s*|\b(?:please|kindly|just|then|so|either|or|could\s+you|can\s+you
@@ -80,7 +90,8 @@ _REQUEST = _pattern(
       |specify|provide|indicate)\b
     | ^(?:confirm|approve|clarify|decide|choose|pick)\s*[.!:]?$
     | \b{_AUX}\s+(?:you\s+|me\s+)?need\s+to\s+know\b
-    | \b(?:i(?:'d|'ll)?|we)\s+(?:\w+\s+){{0,2}}(?:need|require|want|like|love|have)\s+
+    | (?:\b(?:i(?:'d|'ll)?|we)\s+(?:\w+\s+){{0,2}}|^(?:still\s+)?)
+      (?:need|require|want|like|love|have)\s+
       (?:to\s+(?:know|hear|understand|learn|ask|find\s+out|confirm|clarify|clear\s+up|double-?check
       |check\s+with\s+you|check\s+(?:{WH}|whether|if)|be\s+(?:sure|certain)
       |make\s+(?:sure|certain))|you\s+to|your|a\s+(?:decision|yes|go-ahead|confirmation|word
@@ -95,17 +106,18 @@ _REQUEST = _pattern(
     | \b(?:once|until|unless|till|after|before|when|as\s+soon\s+as|if)\s+
       (?:you(?:'ve|\s+have)?|i(?:'ve|\s+have)?)\s+
       (?:confirm|tell\s+me|decid|choos|clarif|pick|say|said|approv|let\s+me\s+know|give\s+me
-      |hear\s+(?:back\s+)?from\s+you|have\s+your|get\s+your|got\s+your|know\s+(?:{WH}|whether))
+      |hear\s+(?:back\s+)?from\s+you|have\s+your|get\s+your|got\s+your|know\s+(?:{WH}|whether|the|your|her|his))
     | \bwithout\s+(?:your\s+{_ANSWER}|(?:knowing|you\s+(?:telling|confirming|saying)))\b
     | \b(?:your\s+call|up\s+to\s+you|over\s+to\s+you|you\s+decide|say\s+the\s+word|your\s+choice)\b
-    | \bwhat\s+i\s+(?:still\s+)?need\b | \b(?:questions?|need(?:ed)?\s+from\s+you)\s*:
+    | \bcorrect\s+me\b | \bwhat\s+i\s+(?:still\s+)?need\b
+    | \b(?:questions?|need(?:ed)?\s+from\s+you)\s*:
     | \b(?:i'm|i\s+am|i\s+was|just|still|was)\s+(?:\w+\s+)?wondering\s+(?:if|whether|{WH})\b
-    | \b(?:(?:i'm|i\s+am|am)\s+(?:still\s+|just\s+)?(?:not\s+(?:\w+\s+)?(?:sure|certain|clear)|unsure
-      |uncertain)|i\s+(?:do\s+not|don't|can't|cannot|can\s+not|couldn't|could\s+not)\s+
+    | \b(?:(?:i'm|i\s+am|am)\s+(?:still\s+|just\s+)?
+      (?:not\s+(?:\w+\s+)?(?:sure|certain|clear)|unsure|uncertain)|i\s+(?:do\s+not|don't|can't|cannot|can\s+not|couldn't|could\s+not)\s+
       (?:\w+\s+)?(?:know|tell|be\s+sure|say|see|work\s+out|determine|decide|figure\s+out)
       |(?:it|that)?(?:'s|\s?is)\s+(?:\w+\s+)?(?:unclear|not\s+(?:\w+\s+)?clear|ambiguous)
       (?:\s+to\s+me)?)\s+(?:about\s+|on\s+)?(?:{WH}|if|whether)\b[^.]*
-      \b(?:you(?:'d|r)?|i\s+should|to\s+\w+|to)\b"""
+      \b(?:you(?:'d|r)?|i\s+should|to\s+\w+)\b"""
 )
 _INVERTED = _pattern(
     rf"""(?:^|[:\u2013\u2014;]\s*|\s-\s+|,\s+(?:and|so|but)\s+)(?:(?:so|and|but|now|please|then)[\s,]+)?
@@ -114,6 +126,8 @@ _INVERTED = _pattern(
     | (?:shall|should|may|can)\s+(?:i|we)\s+\w+ | (?:do|did|would|will)\s+you\s+
       (?:want|mean|like|prefer|wish|rather|need)\b | (?:want|need|like)\s+me\s+to\b
     | (?:is|are)\s+(?:it|that|this)\s+(?:ok|okay|all\s?right|fine|right|correct)\b
+    | which\s+[\w'-]+(?:\s+[\w'-]+){{0,2}}[.:!]?$
+    | {WH}\s+(?:\w+\s+){{0,3}}?(?:works?|suits?|fits)\s+(?:\w+\s+)?(?:for\s+)?you\b
     | (?:ok|okay|all\s?right|fine)\s+(?:to|if\s+i)\s+\w+ )"""
 )
 _OFFER = _pattern(
@@ -121,21 +135,33 @@ _OFFER = _pattern(
     |fine|agree)|if\s+(?:that|this|it)(?:'s|\s+(?:is|works|would|sounds|suits|helps))
     |(?:if|whether)\s+(?:i\s+should|you\s+want))\b"""
 )
-_WEAK = _pattern(r"\bi(?:'d|'ll)?\s+(?:\w+\s+){0,2}(?:need|require|lack|miss)\s+(?:the|an?|her|his)\b")
+_SEVERAL = _pattern(
+    r"\b(?:following|things|questions|details|points|answers|information|two|three|few|couple)\b"
+)
+_HEADER = _pattern(r"\b(?:questions?|things?|details?|points?|following|information)\b[^.?!]*:\s*$")
+_WEAK = _pattern(
+    r"^(?:still\s+)?need\s+(?:the|an?)\b|\bi(?:'d|'ll)?\s+(?:\w+\s+){0,2}(?:need|require|lack|miss)\s+(?:the|an?|her|his|is)\b"
+    r"|\bi(?:'d|'ll)?\s+(?:\w+\s+)?need\s*:|^missing\b[^.?!]*:"
+    r"|\bplease\s+(?:enter|supply|share|fill\s+in|add)\s+(?:the|your|an?)\b"
+    r"|\bmissing\s+is\b|\b(?:all|what)(?:'s|\s+is)\s+(?:still\s+)?missing\b"
+)
 _DUTIES = _pattern(r"\blet\s+you\s+know\b")
 _TAIL = _pattern(
     r"""^(?:(?:does|would|is|are|do)\s+(?:that|this|it|you)\s+(?:\w+\s+)?(?:sound|work|suit|look
-    |make\s+sense|agree|happy|okay|ok|fine|all\s?right|good)\b.*|(?:sounds?|looks?)\s+(?:good|right|ok
-    |okay|fine).*|(?:ok|okay|all\s?right|agreed|deal|fine|good|make\s+sense))\?+$"""
+    |make\s+sense|agree|happy|okay|ok|fine|all\s?right|good)
+    (?:\s+(?:with|for|to)\s+you|\s+if\s+i\s+do)?(?:\s+(?:so|that))?(?:,\s*\w+)?
+    |(?:sounds?|looks?)\s+(?:good|right|ok|okay|fine)(?:\s+to\s+you)?|(?:ok|okay|all\s?right|agreed|deal|fine|good|make\s+sense))\?+$"""
 )
 PLAN = _pattern(
     r"""\b(?:i'll|i\s+will|i'd|i\s+would|i\s+can|i\s+could|i'm\s+(?:about|going|ready|planning)
     |i\s+am\s+(?:about|going|ready|planning)|i\s+(?:plan|propose|suggest|intend|recommend|want)
     |(?:my|the)\s+(?:plan|proposal|suggestion)|instead|ready\s+to|about\s+to|planned|proposed?)\b"""
 )
-_YOURS = _pattern(r"\b(?:you|your|yours|you'd|me|should\s+i|shall\s+i|may\s+i|can\s+i|i\s+should)\b")
+_YOURS = _pattern(
+    r"\b(?:you|your|yours|you'd|me|should\s+i|shall\s+i|may\s+i|can\s+i|i\s+should)\b"
+)
 _SELF_ANSWER = _pattern(
-    r"""^(?:yes|yep|yeah|no(?!\s+(?:rush|hurry|problem|worries|need|matter))|nope|not\s+(?:quite|yet
+    r"""^(?:(?:also|again|and|well)[\s,]+)?(?:yes|yep|yeah|no(?!\s+(?:rush|hurry|problem|worries|need|matter))|nope|not\s+(?:quite|yet
     |really|at\s+all|exactly|this|any)|because|unfortunately|sadly|luckily|fortunately|apparently
     |probably|almost|absolutely|indeed|of\s+course|certainly|neither|i\s+(?:think|believe|guess)\s
     |i\s+(?:don't|do\s+not)\s+(?:think|believe)|(?:the\s+)?(?:short\s+)?answer|a:)\b(?!\s+or\s+no)"""
@@ -146,7 +172,7 @@ _ECHO = _pattern(
     |were|will|can|could|would)(?:n't|\s+not|\s+indeed|\s+so)?\b(?:\s+(?:not|so))?\s*(?:[.!,;:\u2014-]|$)"""
 )
 _PAST_FACT = _pattern(
-    r"^(?:(?:so|and|but)[\s,]+)?(?:did|has|have|had|was|were)(?:n't)?\s+(?!you\b|i\b)"
+    r"^(?:(?:so|and|but)[\s,]+)?(?:how\s+)?(?:did|has|have|had|was|were)(?:n't)?\s+(?!you\b|i\b)"
 )
 _DECIDED = _pattern(
     r"\bi\s+(?:\w+ly\s+|then\s+)?(?:paid|sent|chose|picked|went\s+with|used|booked|took|replied"
@@ -156,8 +182,19 @@ _UNKNOWN = _pattern(
     r"\b(?:not|no|nothing|neither|unknown|unclear|two|both|either|several|multiple|three)\b|n't\b"
 )
 _FACT = _pattern(
-    rf"^(?:(?:so|and|but)[\s,]+)?(?:why|how\s+come|how|what|when|where)\b"
+    r"^(?:(?:so|and|but)[\s,]+)?(?:why|how\s+come|how|what|when|where)\b"
+    r"|^(?:and|as\s+for)\s+(?:the|your|her|his)\s"
 )
+_FRAGMENT = re.compile(
+    r"^(?!(?:Thanks?|Please|Sorry|Cheers|Just|No|Not|Two|Both|Either|I)\b)[A-Z$\d][\w.$]*"
+    r"(?: (?!or\b)[\w.$]+){0,2}\.$"
+)
+_OVERCOME = _pattern(
+    r"""\b(?:(?:couldn't|could\s+not)\s+(?:tell|be\s+sure|say|know|see)|(?:wasn't|was\s+not)\s+
+    (?:\w+\s+)?(?:sure|certain|clear)|at\s+first|initially)\b.*?
+    (?:,|;|\band)\s*(?:but|so|until|and|therefore|then)?\s*(.+)$"""
+)
+_STILL = _pattern(r"\b(?:not|nothing|stopped|waited|waiting|wait|held|paused|ask|asking)\b|n't\b")
 _SPLIT = _pattern(
     rf"""(?:,|;|\s[\u2013\u2014-])\s*(?:and|or|but|so|also|plus|then)?\s*(?:also\s+)?
     (?=(?:{WH}|should|shall|may|can|could|do|does|did|is|are|would|will|let\s+me\s+know|please)\s)
@@ -178,13 +215,15 @@ class Option:
 class Ask:
     """One thing that a text asks.
 
-    `before` holds the sentences before it, the nearest first; `options` are the items of the list
-    beside it. A soft one is an offer, which is a question only to a user who foresaw it.
+    `before` holds the sentences before it, the nearest first, and `after` the next two; `options`
+    are the items of the list beside it. A soft one is an offer, which is a question only to a user
+    who foresaw it.
     """
 
     text: str
     before: tuple[str, ...] = ()
     options: tuple[Option, ...] = ()
+    after: tuple[str, ...] = ()
     soft: bool = False
 
 
@@ -194,11 +233,12 @@ def asks(text: str) -> list[Ask]:
     found: list[Ask] = []
     for number, sentence in enumerate(told):
         before = tuple(other.text for other in reversed(told[:number]))
+        after = tuple(other.text for other in told[number + 1 : number + 3])
         options = _options(told, number)
         for part in _parts(sentence):
             kind = _kind(part, sentence, told, number)
             if kind is not None:
-                found.append(Ask(unquoted(part), before, options, kind == "soft"))
+                found.append(Ask(unquoted(part), before, options, after, kind == "soft"))
     return found
 
 
@@ -229,6 +269,8 @@ def _kind(part: str, sentence: Sentence, told: list[Sentence], number: int) -> s
             return "firm" if any(PLAN.search(text) for text in recent) else None
         return "firm"
     if _REQUEST.search(bare):
+        if _HEADER.search(bare) and following is not None and following.label is not None:
+            return None
         return "soft" if _OFFER.search(bare) and not _waits(bare) else "firm"
     if _INVERTED.search(bare):
         return None if following is not None and _SELF_ANSWER.search(following.text) else "firm"
@@ -248,9 +290,14 @@ def _reported(text: str) -> bool:
     """Return whether a sentence tells of a question instead of asking it."""
     if _DUTIES.search(text) and not text.rstrip().endswith("?"):
         return not _REQUEST.search(text)
-    if _DOUBT.search(text):
-        after = text[_DOUBT.search(text).end() :]  # ty: ignore[possibly-missing-attribute]
-        return not re.search(rf"[:,\u2014\u2013-]\s*(?:but\s+|so\s+)?{WH}\b.*\b(?:you|i should)\b", after)
+    doubt = _DOUBT.search(text)
+    if doubt is not None:
+        asked = rf"[:,\u2014\u2013-]\s*(?:but\s+|so\s+)?{WH}\b.*\b(?:you|i should)\b"
+        return not re.search(asked, text[doubt.end() :])
+    overcome = _OVERCOME.search(text)
+    if overcome is not None and not text.rstrip().endswith("?"):
+        after = overcome[1]
+        return not any(shape.search(after) for shape in (_STILL, _REQUEST, _INVERTED))
     speech = _REPORTED.search(text)
     if speech is not None:
         return not re.search(r"\b(?:do|did|would|should|shall)\s+(?:you|i)\b", text[speech.end() :])
@@ -264,6 +311,8 @@ def _rhetorical(text: str, sentence: Sentence, following: Sentence | None) -> bo
         return True
     if following is None or following.asks:
         return False
+    if sentence.heading and following.label is None and _FACT.search(start):
+        return not _YOURS.search(start)
     after = following.text.lstrip("\"'([- ")
     if _REQUEST.search(after) or _INVERTED.search(after) or following.label is not None:
         return False
@@ -273,19 +322,21 @@ def _rhetorical(text: str, sentence: Sentence, following: Sentence | None) -> bo
         return not re.search(r"\bnext\b|\binstead\b|\binsofar\b", start, re.I)
     if _YOURS.search(start) or re.search(r"\bor\b", start):
         return False
-    if _PAST_FACT.search(start):
+    if _PAST_FACT.search(start) or _FRAGMENT.search(after):
         return True
     return bool(_FACT.search(start)) and not _UNKNOWN.search(after)
 
 
 def _listed(told: list[Sentence], number: int) -> bool:
-    """Return whether a sentence is an item under a line that announces questions."""
+    """Return whether a sentence is an item under a line that announces several things."""
     if told[number].label is None:
         return False
     for earlier in reversed(told[:number]):
         if earlier.label is None:
-            ends = earlier.text.rstrip(" *").endswith((":", "?"))
-            return ends and (earlier.asks or bool(_REQUEST.search(earlier.text)))
+            announces = earlier.text.rstrip(" *").endswith(":") and (
+                _REQUEST.search(earlier.text) or _WEAK.search(earlier.text)
+            )
+            return bool(announces and _SEVERAL.search(earlier.text))
     return False
 
 
@@ -294,20 +345,25 @@ _INLINE = re.compile(r"(?:^|[\s,;:])(?:option\s+)?\(?([a-hA-H]|\d)[.):]\s+", re.
 
 def _options(told: list[Sentence], number: int) -> tuple[Option, ...]:
     """Return the options beside a sentence: inside it, in the list after it, or before it."""
-    inside = _inline(told[number].text)
+    inside = _inline(_whole(told[number]))
     if inside:
         return inside
     after = _items(told[number + 1 :])
     if after:
         return after
     for earlier in reversed(told[:number]):
-        inside = _inline(earlier.text)
+        inside = _inline(_whole(earlier))
         if inside:
             return inside
         if earlier.label is not None:
             break
     before = _items(told[number - 1 :: -1] if number else [])
     return tuple(reversed(before))
+
+
+def _whole(sentence: Sentence) -> str:
+    """Return a sentence with the label of the item that it is."""
+    return f"{sentence.label}: {sentence.text}" if sentence.label else sentence.text
 
 
 def _items(told: list[Sentence]) -> tuple[Option, ...]:

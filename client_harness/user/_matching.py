@@ -14,38 +14,48 @@ from client_harness.user._values import (
     plain,
     right,
     tokens,
+    words,
     wrong,
 )
 from scenarios.answer import Answer
 
-_FOCUS_ENDS = frozenset(
+_FOCUS_ENDS = words(
     "do does did is are was were will would should shall can could may might has have had i you we"
-    " to it 's for that you'd you'll i'm i'd they he she".split()
+    " to it 's for that you'd you'll i'm i'd they he she"
 )
-_GENERIC = frozenset(
+_GENERIC = words(
     "one ones of the these those two three them option options person thing exactly ever else both"
-    " a an which kind sort precisely then".split()
+    " a an which kind sort precisely then"
 )
-_WIDE = frozenset("which what who whom whose how".split())
-_FILLER = frozenset(
-    "a an the and or but so if whether to of for in on at by with from as about into up out be is are"
-    " was were am been being do does did have has had will would should shall can could may might"
-    " must i i'd i'll i'm i've me my you you'd you'll you've your we us our it that this them those"
-    " these they there here he him his she her one ones both either which what who whom whose when"
-    " where why how please kindly just then now first before until once let know tell say confirm"
-    " confirmation clarify advise choose select pick decide reply respond answer go ahead proceed"
-    " continue wait waiting hold need want like prefer wish mean meant okay ok fine right correct"
-    " alright all good go-ahead word sure certain yes no not instead way next think thing things"
-    " option options happy approve approval don't didn't isn't haven't done anything hear back"
-    " handle deal work sound agree make sense use send pay book forward move write it's that's"
-    " following below above two question questions quick call decision input response instruction"
-    " instructions further until'll any action more exactly really still also".split()
+_WIDE = words("which what who whom whose how")
+_FILLER = words(
+    "a an the and or but so if whether to of for in on at by with from as about into up out"
+    " be is are was were am been being do does did have has had will would should shall can"
+    " could may might must i i'd i'll i'm i've me my you you'd you'll you've your we us our it"
+    " that this them those these they there here he him his she her one ones both either which"
+    " what who whom whose when where why how please kindly just then now first before until"
+    " once let know tell say confirm confirmation clarify advise choose select pick decide"
+    " reply respond answer go ahead proceed continue wait waiting hold need want like prefer"
+    " wish mean meant okay ok fine right correct alright all good go-ahead word sure certain"
+    " yes no not instead way next think thing things option options happy approve approval"
+    " don't didn't isn't haven't done anything hear back handle deal work sound agree make"
+    " sense use send pay book forward move write it's that's following below above two"
+    " question questions quick call decision input response instruction instructions further"
+    " any action more exactly really still also off holding pausing paused stopped standing"
+    " awaiting pending unless object objection objections number letter"
 )
-_POINTS = frozenset(
+_POINTS = words(
     "it that this them those these one ones either both instead him her he she two option options"
-    " so there other others latter former following below above it's that's which who whom".split()
+    " so there other others latter former following below above it's that's which who whom"
 )
-_ALSO = re.compile(r"\b(?:also|as well|too|in addition|while i'm at it|afterwards)\b", re.IGNORECASE)
+_WAITING = re.compile(
+    r"\b(?:i'll|i will|i'm|i am)?\s*\b(?:wait|waiting|holding|hold|pausing|pause)\b"
+    r"(?: off| on| here)* (?:for|until|till|on) (?:your?|hear)\b",
+    re.IGNORECASE,
+)
+_ALSO = re.compile(
+    r"\b(?:also|as well|too|in addition|while i'm at it|afterwards)\b", re.IGNORECASE
+)
 _DEED = re.compile(
     r"\b(?:i(?:'ve|\s+have)?\s+(?:\w+ly\s+|just\s+|already\s+)?(?:paid|sent|forwarded|moved|booked"
     r"|replied|answered|wrote|told|informed|made|completed|accepted)|done|(?:has|have|is|are|was|were)"
@@ -54,18 +64,19 @@ _DEED = re.compile(
 )
 _ASIDE = re.compile(
     r"\b(?:instead of|rather than|as opposed to|and not|, not)\b[^,;?]*"
-    r"|\bor (?:not|no|else|another|other|some(?:thing|one|body)? (?:else|other)|a different|different"
-    r"|would you (?:prefer|like|rather)|do you (?:want|prefer)|is it (?:something|some)|should i not)\b[^;]*",
+    r"|\bor (?:not|no|else|another|other|some(?:thing|one|body)? (?:else|other)|a different"
+    r"|different|would you (?:prefer|like|rather)|do you (?:want|prefer)"
+    r"|is it (?:something|some)|should i not)\b[^;]*",
     re.IGNORECASE,
 )
 _REVERSED = re.compile(
-    r"\b(?:not|ignore|skip|leave|decline|cancel|exclude|without|avoid|delete|remove|wrong)\b"
+    r"\b(?:not|ignore|skip|leave|decline|cancel|exclude|without|avoid|delete|remove)\b"
     r"|(?<!is)(?<!do)(?<!are)n't\b",
     re.IGNORECASE,
 )
 _CONFIRMS = re.compile(
-    r"\b(?:confirm|approv\w+|whether|go[\s-]?ahead|if|ok|okay|permission|consent|yes|nod|say so|word"
-    r"|wondering|correct|right)\b",
+    r"\b(?:confirm\w*|approv\w+|whether|go[\s-]?ahead|if|ok|okay|permission|consent|yes|nod|say so"
+    r"|word|wondering|correct|right|let me know|objections?)\b",
     re.IGNORECASE,
 )
 
@@ -75,12 +86,14 @@ class Match:
     """An answer that a question is about.
 
     `proposed` is True or False if the question proposes the right or a wrong value, and `option` is
-    the one that holds the right value where the question lists several.
+    the one that holds the right value where the question lists several. `chooses` tells that it
+    asks for one of several values, and not for a yes or a no.
     """
 
     key: str
     proposed: bool | None = None
     option: Option | None = None
+    chooses: bool = False
 
 
 def match(ask: Ask, answers: Mapping[str, Answer]) -> list[Match]:
@@ -92,12 +105,13 @@ def match(ask: Ask, answers: Mapping[str, Answer]) -> list[Match]:
     return list(found.values())
 
 
-def open_ended(ask: Ask) -> bool:
-    """Return whether a question asks for something that it names, as "What note …?" does."""
+def leaves(ask: Ask, answers: Mapping[str, Answer]) -> bool:
+    """Return whether a question names something that no answer is about ("What note …?")."""
+    if not ask.text.rstrip(" \"')").endswith("?"):
+        return False
     for part in _clauses(ask.text):
-        word, focus = _focus(part)
-        named = bool(focus - _GENERIC) or word in ("when", "where", "why")
-        if ask.text.rstrip().endswith("?") and word and named:
+        clause = _Clause(part, ask, answers)
+        if clause.word and clause.content and not clause.points() and not clause.matches():
             return True
     return False
 
@@ -105,7 +119,7 @@ def open_ended(ask: Ask) -> bool:
 def _clauses(text: str) -> list[str]:
     """Return the clauses of a question, each with at most one question word."""
     parts = re.split(
-        rf"(?:,|;|\s[-\u2013\u2014])?\s+(?:and|or)\s+(?:also\s+)?"
+        rf"(?:,|;|\s[-\u2013\u2014])?\s+(?:and|or)\s+(?:also\s+)?(?:\(\w\)\s+)?"
         rf"(?=(?:(?:to|for|from|in|at|with)\s+)?{WH}\b|should\s+i\b|shall\s+i\b|whether\b|if\s+i\b)",
         text,
         flags=re.IGNORECASE,
@@ -117,22 +131,37 @@ def _focus(text: str) -> tuple[str, set[str]]:
     """Return a clause's question word ("" for none) and the words that belong to it."""
     found = None
     for one in re.finditer(rf"\b{WH}\b", text, re.IGNORECASE):
-        before = text[: one.start()].rstrip().casefold()
-        relative = one[0].casefold() in ("which", "who", "when", "where", "what") and re.search(
-            r"(?:,|\b(?:in|of|with)\s?)$|\b(?:request|mail|email|one|account)$", before
-        )
-        if not relative or found is None and len(before) < 3:
+        if not _relative(text, one):
             found = one
             break
     if found is None:
         return "", set()
     focus: set[str] = set()
+    if found[0].casefold() in ("who", "whom", "when", "where", "why"):
+        return found[0].casefold(), focus
     rest = re.split(r"[?:;(,\u2013\u2014\"]", text[found.end() :])[0]
     for word in tokens(rest)[:7]:
         if word in _FOCUS_ENDS and not (word == "for" and focus):
             break
         focus.add(word)
+        if word in ("one", "ones"):
+            break
     return found[0].casefold(), focus
+
+
+def _relative(text: str, word: re.Match[str]) -> bool:
+    """Return whether a question word begins a relative clause ("the Ana who called")."""
+    before = text[: word.start()].rstrip()
+    noun = re.search(
+        r"\b(?:the|a|an|one|your|her|his|their)\s+(?:[\w']+\s+)?[\w']+,?$|\bone,?$", before, re.I
+    )
+    name = re.search(r"\b(?!Of\b)[A-Z]\w+,?$", before)
+    if not noun and not name:
+        return False
+    if word[0].casefold() in ("who", "whose"):
+        return True
+    verb = r"\s+(?:is|was|are|were|has|had|needs|asks|came|says)\b"
+    return word[0].casefold() == "which" and bool(re.match(verb, text[word.end() :], re.I))
 
 
 class _Clause:
@@ -142,15 +171,17 @@ class _Clause:
         self.text = text
         self.ask = ask
         self.answers = answers
+        self.shown = _WAITING.sub("", text)
         self.words = bases(tokens(text))
         self.word, self.focus = _focus(text)
-        self.content = {word for word in tokens(text) if word not in _FILLER}
+        labels = {option.label.casefold() for option in ask.options}
+        self.content = {word for word in tokens(text) if word not in _FILLER} - labels
 
     def matches(self) -> list[Match]:
         keys = self._about_itself()
         if keys:
-            return [self._match(key, self.text) for key in self._ordered(keys)]
-        if self.ask.soft or not self._points():
+            return [self._match(key, self.shown) for key in self._ordered(keys)]
+        if self.ask.soft or not self.points():
             return []
         return self._in_context()
 
@@ -161,14 +192,14 @@ class _Clause:
     def _about_itself(self) -> list[str]:
         literal = [key for key, a in self.answers.items() if _holds(self.words, a.asked)]
         named = literal or self._loosely()
-        valued = [key for key, a in self.answers.items() if _valued(self.text, a)]
+        valued = [key for key, a in self.answers.items() if _valued(self.shown, a)]
         if self.word:
             return self._asked_for(named, valued)
         if _ALSO.search(self.text):
             return literal
-        if not valued:
-            kinds = [k for k, a in self.answers.items() if mentions_other(self.text, a)]
-            valued = [key for key in kinds if key in named] or (kinds if len(kinds) == 1 else [])
+        kinds = [k for k, a in self.answers.items() if mentions_other(self.shown, a)]
+        kinds = [key for key in kinds if key not in valued]
+        valued += [key for key in kinds if key in named] or (kinds if len(kinds) == 1 else [])
         if valued and self._proposes():
             return valued
         if self._requests() or not valued:
@@ -186,18 +217,26 @@ class _Clause:
             return held + [key for key in near if key not in held]
         specific = self.focus - _GENERIC
         if specific or self.word not in _WIDE:
-            listed = [key for key in self.answers if self._offers(key)]
-            return listed or [k for k in named if _says(self.answers[k].asked, self.word)]
-        several = [key for key in valued if self._offers(key)]
-        return several or named or [key for key in self.answers if self._offers(key)]
+            return self._offered()
+        several = [key for key in self._offered() if key in valued]
+        return several or named or self._offered()
 
-    def _offers(self, key: str) -> bool:
-        """Return whether the clause or the list beside it holds right and wrong values."""
-        answer = self.answers[key]
-        texts = [self.text, *(option.text for option in self.ask.options)]
-        good = any(mentions(text, right(answer)) for text in texts)
-        bad = any(_wrongly(text, answer) for text in texts)
-        return good and bad
+    def _offered(self) -> list[str]:
+        """Return the keys of which the clause or the list beside it holds right and wrong values.
+
+        Where names differ, amounts and days that differ with them are not what is asked.
+        """
+        texts = [self.shown, *(option.text for option in self.ask.options)]
+        named = []
+        others = []
+        for key, answer in self.answers.items():
+            if not any(mentions(text, right(answer)) for text in texts):
+                continue
+            if any(mentions(text, wrong(answer)) for text in texts):
+                named.append(key)
+            elif any(mentions_other(text, answer) for text in texts):
+                others.append(key)
+        return named or others
 
     def _loosely(self) -> list[str]:
         """Return the keys whose phrases hold but for their question words."""
@@ -212,7 +251,7 @@ class _Clause:
                 keys.append(key)
         return keys
 
-    def _points(self) -> bool:
+    def points(self) -> bool:
         """Return whether the clause leaves to the text around it what it is about."""
         if self.word:
             if self.focus - _GENERIC or self.word in ("when", "where", "why"):
@@ -228,7 +267,7 @@ class _Clause:
         return self.text.rstrip(" \"')").endswith("?") or bool(_CONFIRMS.search(self.text))
 
     def _in_context(self) -> list[Match]:
-        listed = [key for key in self.answers if self._offers(key)]
+        listed = self._offered()
         if listed and self.ask.options:
             return [self._match(key, "") for key in listed]
         for text in self.ask.before[:8]:
@@ -238,12 +277,18 @@ class _Clause:
             keys = self._near(text)
             if keys:
                 planned = self._proposes() and (bool(PLAN.search(text)) or len(text) < 80)
-                return [self._match(key, text if planned else "") for key in keys]
-        for option in self.ask.options:
-            keys = self._near(option.text)
+                return [self._match(key, self._proposal(key, text, planned)) for key in keys]
+        for text in [*(option.text for option in self.ask.options), *self.ask.after]:
+            keys = self._near(text)
             if keys:
                 return [self._match(key, "") for key in keys]
         return []
+
+    def _proposal(self, key: str, text: str, planned: bool) -> str:
+        """Return a sentence of the context if it proposes one value, else nothing."""
+        answer = self.answers[key]
+        several = mentions(text, right(answer)) and _wrongly(text, answer)
+        return text if planned and not several else ""
 
     def _near(self, text: str) -> list[str]:
         """Return the answers that a sentence of the context is about."""
@@ -275,7 +320,8 @@ class _Clause:
         if self._proposes() and proposal and not _ALSO.search(self.text):
             proposed = _proposed(proposal, answer, self.ask.options)
         option = None if proposed is not None else _option(self.ask.options, answer)
-        return Match(key, proposed, option)
+        chooses = bool(self.word) or bool(re.search(r"\bor\b", self.text))
+        return Match(key, proposed, option, chooses)
 
 
 def named_things(text: str) -> bool:
@@ -295,7 +341,8 @@ def _proposed(text: str, answer: Answer, options: tuple[Option, ...]) -> bool | 
     if re.search(r"\bor\b", bare) and (good or bad) and not _both_sides(bare, answer):
         return None
     if good and bad:
-        return False if re.search(r"\b(?:both|and)\b", bare) else None
+        both = mentions(bare, wrong(answer)) and re.search(r"\b(?:both|and)\b", bare)
+        return False if both else None
     return True if good else (False if bad else None)
 
 
@@ -325,10 +372,6 @@ def _wrongly(text: str, answer: Answer) -> bool:
 
 def _valued(text: str, answer: Answer) -> bool:
     return mentions(text, right(answer)) or mentions(text, wrong(answer))
-
-
-def _says(phrases: Iterable[str], word: str) -> bool:
-    return any(word in phrase.casefold().replace("|", " ").split() for phrase in phrases)
 
 
 def _only_generic(phrase: str) -> bool:

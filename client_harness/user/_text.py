@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-_SAME = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "\u00a0": " ", "…": "...", "？": "?"})
+_SAME = str.maketrans(
+    {"’": "'", "‘": "'", "“": '"', "”": '"', "\u00a0": " ", "…": "...", "？": "?"}
+)
 _FENCE = re.compile(r"(```|~~~).*?(\1|\Z)", re.DOTALL)
 _LINK = re.compile(r"\[([^\]\n]+)\]\([^)\n]*\)")
 _MARKUP = re.compile(r"\*\*|__|`|(?<![\w*])[*_](?=\S)|(?<=\S)[*_](?![\w*])|</?\w+/?>")
@@ -92,13 +94,19 @@ def _lines(text: str) -> list[tuple[str, bool]]:
         if draft:
             draft = not _FAREWELL.match(line)
             continue
-        wrapped = bool(lines) and lines[-1][0].strip() and re.match(r"^\s*[a-z(]\w", line)
-        if wrapped and not lines[-1][1] and not _LABEL.match(line):
-            if not re.search(r"[.!?:]\s*$", lines[-1][0]):
-                lines[-1] = (f"{lines[-1][0].rstrip()} {line.strip()}", False)
-                continue
+        if lines and _goes_on(lines[-1], line):
+            lines[-1] = (f"{lines[-1][0].rstrip()} {line.strip()}", False)
+            continue
         lines.append((line, bool(_HEADING.match(line))))
     return lines
+
+
+def _goes_on(above: tuple[str, bool], line: str) -> bool:
+    """Return whether a line only continues the one above it, which may be a heading."""
+    text, heading = above
+    if heading or not text.strip() or re.search(r"[.!?:]\s*$", text):
+        return False
+    return bool(re.match(r"^\s*[a-z(]\w", line)) and not _LABEL.match(line)
 
 
 def _split(line: str) -> list[str]:
@@ -109,7 +117,9 @@ def _split(line: str) -> list[str]:
         after = line[end.end() :]
         if _inside(line[start : end.end()]) or _ABBREVIATION.search(before):
             continue
-        if re.search(r"(?:^|\s)\(?\w\.$", before) and re.search(r"\b[1a]\.\s.*\b[2b]\.\s", line, re.I):
+        if re.search(r"(?:^|\s)\(?\w\.$", before) and re.search(
+            r"\b[1a]\.\s.*\b[2b]\.\s", line, re.I
+        ):
             continue
         mark = end[0].rstrip(" \"')]")
         closes = bool(re.match(r"[a-z]", after)) and ('"' in end[0] or ")" in end[0])

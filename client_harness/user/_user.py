@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 
 from client_harness.user._asking import asks
-from client_harness.user._matching import Match, match, open_ended
-from client_harness.user._values import mentions, right
+from client_harness.user._matching import Match, leaves, match
+from client_harness.user._values import mentions, right, words
 from scenarios.answer import Answer, aliases
 
 _AGREES = re.compile(
@@ -16,10 +16,10 @@ _AGREES = re.compile(
 )
 _REFUSES = re.compile(r"^(?:no|nope|not|don't|neither)\b", re.IGNORECASE)
 _SIGH = re.compile(r"^(?:oh|ah|well|hm+|sorry|right)\b[,.!]?\s+", re.IGNORECASE)
-_LOWER = frozenset(
+_LOWER = words(
     "the a an it it's that that's this those these my our your his her their to from with for on in"
     " at by both only just please use send pay book take make do go ask tell write move put give"
-    " choose pick forward reply keep leave set schedule order buy call".split()
+    " choose pick forward reply keep leave set schedule order buy call"
 )
 
 
@@ -50,9 +50,9 @@ class User:
             matches = match(ask, self._answers)
             for one in matches:
                 found[one.key] = _joined(found.get(one.key), one, clear)
-            if not matches and not ask.soft:
-                unforeseen = True
-                rest = rest or open_ended(ask)
+            if not ask.soft:
+                unforeseen = unforeseen or not matches
+                rest = rest or leaves(ask, self._answers)
         if not found and not unforeseen:
             return None
         self._left -= 1
@@ -73,7 +73,7 @@ def _joined(earlier: Match | None, later: Match, conflicts: set[str]) -> Match:
     if len(known) > 1:
         conflicts.add(later.key)
     if later.key in conflicts or not known:
-        return Match(later.key, None, option)
+        return Match(later.key, None, option, earlier.chooses or later.chooses)
     return Match(later.key, known.pop(), option)
 
 
@@ -89,7 +89,7 @@ def say(answer: Answer, asked: Match) -> str:
         return _led(name, answer)
     if mentions(answer.say, right(answer)) or _decides(answer.value):
         return answer.say
-    return f"{_capital(aliases(answer.value)[0])}. {answer.say}" if asked.option else answer.say
+    return _led("", answer) if asked.chooses or asked.option else answer.say
 
 
 def _decides(value: str) -> bool:
@@ -97,24 +97,23 @@ def _decides(value: str) -> bool:
 
 
 def _led(lead: str, answer: Answer) -> str:
-    """Return a lead ("Yes", "Option B") with the right value, and the rest of `say`."""
+    """Return a lead ("Yes", "Option B", or none) with the right value, and the rest of `say`."""
     value = aliases(answer.value or "")[0]
     parts = [part for part in re.split(r"(?<=[.!?])\s+", answer.say.strip()) if part]
     for number, part in enumerate(parts):
         bare = _SIGH.sub("", _AGREES.sub("", part))
         if mentions(bare, right(answer)) and not _REFUSES.search(bare):
             kept = [earlier for earlier in parts[:number] if not earlier.endswith("!")]
-            return " ".join([f"{lead}, {_small(bare, answer)}", *kept, *parts[number + 1 :]])
+            return " ".join([f"{lead}, {_small(bare)}", *kept, *parts[number + 1 :]])
     first = _capital(_AGREES.sub("", parts[0]))
     rest = [part for part in [first, *parts[1:]] if part.strip(" .!")]
-    return " ".join([f"{lead}, {value}.", *rest])
+    named = f"{lead}, {value}." if lead else f"{_capital(value)}."
+    return " ".join([named, *rest])
 
 
-def _small(text: str, answer: Answer) -> str:
+def _small(text: str) -> str:
     first = re.split(r"[\s,.]", text, maxsplit=1)[0]
-    named = any(alias.startswith(first) for alias in aliases(answer.value or ""))
-    lower = first.casefold() in _LOWER and not named
-    return text[:1].lower() + text[1:] if lower or named and first.casefold() in _LOWER else text
+    return text[:1].lower() + text[1:] if first.casefold() in _LOWER else text
 
 
 def _capital(text: str) -> str:

@@ -9,7 +9,10 @@ from scenarios.answer import Answer, aliases
 
 _TOKEN = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|\d+(?:[.:]\d+)*|[^\W\d_]+(?:'[^\W\d_]+)?|\w+")
 _CLOCK = re.compile(r"\b(\d{1,2})(?:[:.](\d\d))?\s?([ap])\.?\s?m\b\.?", re.IGNORECASE)
-_MONEY = re.compile(r"[$€£]\s?(\d+(?:\.\d+)?)|\b(\d+\.\d\d)\b(?!\s?%)|\b(\d+(?:\.\d+)?)\s(?:dollars|bucks)")
+_MONEY = re.compile(
+    r"[$€£]\s?(\d+(?:\.\d+)?)|\b(\d+\.\d\d)\b(?!\s?%)|\b(\d+(?:\.\d+)?)\s(?:dollars|bucks)"
+    r"|\b(?:is|be|send|pay|transfer|request)\s(\d+)\b(?!\.\d|[:%]|\s[a-z]*(?:s|am|pm)\b)"
+)
 _TIME = re.compile(r"\b(\d{1,2}:\d\d)\b")
 _ADDRESS = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _DAY = re.compile(
@@ -18,6 +21,11 @@ _DAY = re.compile(
     r"\s\d{1,2})\b"
 )
 _KINDS = (_ADDRESS, _TIME, _MONEY, _DAY)
+
+
+def words(text: str) -> frozenset[str]:
+    """Return a stock of words, written with spaces between them."""
+    return frozenset(text.split())
 
 
 def plain(text: str) -> str:
@@ -43,19 +51,24 @@ def tokens(text: str) -> list[str]:
 
 
 def base(word: str) -> str:
-    """Return a rough base form, the same for the usual forms of a word."""
-    for ending in ("ing", "ies", "ed", "es", "s"):
-        if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith("ss"):
-            return word[: -len(ending)].removesuffix("e")
-    return word.removesuffix("e") if len(word) > 3 else word.removesuffix("y")
+    """Return a word without the ending of a plural."""
+    if not word.endswith("s") or len(word) < 4 or word.endswith(("ss", "us", "is")):
+        return word
+    if word.endswith("ies"):
+        return word[:-3] + "y"
+    return word[:-2] if word.endswith(("ses", "xes", "zes", "ches", "shes")) else word[:-1]
 
 
 def bases(words: Iterable[str]) -> set[str]:
-    """Return the base forms of words; addresses count with each of their parts."""
+    """Return the base forms that words may come from; addresses count with each of their parts."""
     found: set[str] = set()
     for word in words:
         for part in re.findall(r"[^\W_]+(?:\.\d+)?", word):
             found |= {part, base(part)}
+            stem = part.removesuffix("ing") if part.endswith("ing") else part.removesuffix("ed")
+            if stem != part and len(stem) > 2:
+                found |= {stem, stem + "e"}
+                found.add(stem[:-1] if stem[-1] == stem[-2] else stem)
     return found
 
 
@@ -94,7 +107,9 @@ def _called(names: list[str], others: list[str], answer: Answer) -> list[str]:
     for name in names:
         parts = re.findall(r"[^\W\d_]+", name)
         if len(parts) > 1 and others:
-            called += [part for part in parts if part[0].isupper() and base(part.casefold()) not in shared]
+            called += [
+                part for part in parts if part[0].isupper() and base(part.casefold()) not in shared
+            ]
     return called
 
 
@@ -107,7 +122,7 @@ def mentions_other(text: str, answer: Answer) -> bool:
     for kind in _KINDS:
         wanted = _of_kind(kind, " ".join(value))
         heard = _of_kind(kind, text)
-        if wanted and heard and not wanted & heard:
+        if wanted and heard - wanted:
             return True
     for name in value:
         begins = re.match(r"([A-Z]\w+) [A-Z]\w+$", name)

@@ -2,7 +2,8 @@
 
 from judge.reading.claims import Claim, parse_claim
 from judge.reading.deeds import Deed, deeds, done
-from judge.reading.phrases import Phrases, Reader, Reading, read
+from judge.reading.outcome import Reading
+from judge.reading.phrases import Phrases, Reader, read
 from judge.reading.texts import Spoken
 
 __all__ = [

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from pydantic import Field, ValidationError
 
-from judge.reading.concepts import as_phrase
+from judge.reading.concepts import Item, as_phrase
 from servers.kit.declared import Declared
 from servers.kit.errors import InputError, UnknownName, explain
 from servers.kit.yaml import read as read_yaml
@@ -27,7 +27,7 @@ SlotType = Literal[
 there; `phrases` are in the language of `judge/reading/concepts.py`.
 """
 
-Frame = Literal["deed", "figure", "when", "named", "source", "fact", "state"]
+Frame = Literal["deed", "state", "figure", "when", "named", "source", "unconfirmed", "fact"]
 """How a kind is read: `deed` and `state` by their forms, the others by their slots."""
 
 
@@ -40,13 +40,20 @@ class DeedOf(Declared):
     category: tuple[str, ...] = ()
 
 
+class Proof(Declared):
+    """Sentences that make a claim with these slots, or do not make it."""
+
+    claim: dict[str, Any] = Field(default_factory=dict)
+    texts: tuple[str, ...]
+
+
 class Kind(Declared):
     """One kind of claim.
 
     `slots` gives each slot's type. `forms` are phrases that make the claim, `denials` phrases that
-    deny it, `terms` lists of words (`a|b`) that a phrase may name as `@term`. `topic` holds words
-    that show that a doubt is about this kind. A deed has `deed`. `accepts` and `refuses` pair a
-    sentence with the slots of the claim that it makes, or does not make.
+    deny it; in them, `<money>` is any value of a type, `@term` the words of `terms` (`a|b`), and a
+    last `!money` passes over clauses with such a value. `topic` holds words that show that a doubt
+    is about this kind. A deed has `deed`. `accepts` and `refuses` prove the entry.
     """
 
     about: str
@@ -57,8 +64,8 @@ class Kind(Declared):
     denials: tuple[str, ...] = ()
     topic: str = ""
     deed: DeedOf | None = None
-    accepts: tuple[tuple[str, dict[str, Any]], ...] = ()
-    refuses: tuple[tuple[str, dict[str, Any]], ...] = ()
+    accepts: tuple[Proof, ...] = ()
+    refuses: tuple[Proof, ...] = ()
 
     def phrases(self, forms: tuple[str, ...]) -> tuple[str, ...]:
         """Return phrases with their terms filled in."""
@@ -102,8 +109,15 @@ def _kind(path: Path) -> Kind:
     except ValidationError as wrong:
         raise InputError(f"{where}: {explain(wrong, Kind)}") from None
     for phrase in kind.phrases(kind.forms) + kind.phrases(kind.denials):
-        as_phrase(phrase)
+        split_phrase(phrase)
     return kind
+
+
+@functools.lru_cache(maxsize=4096)
+def split_phrase(phrase: str) -> tuple[tuple[Item, ...], frozenset[str]]:
+    """Return the items of a form, and the types of value that its clause must not hold."""
+    plain, *without = phrase.split(" !")
+    return as_phrase(plain)[0], frozenset(without)
 
 
 def parse_claim(kind: str, slots: Mapping[str, Any] | None) -> Claim:

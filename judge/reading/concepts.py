@@ -33,7 +33,7 @@ PLACES = {
     "percent": ("xpercent",),
     "temp": ("xtemp",),
     "number": ("xnumber",),
-    "person": ("xperson",),
+    "person": ("xperson", "he", "she"),
     "day": ("xday",),
     "time": ("xtime",),
     "provider": ("xprovider",),
@@ -103,6 +103,13 @@ def as_phrase(text: str) -> tuple[tuple[Item, ...], bool]:
     return tuple(items), text.rstrip().endswith("?")
 
 
+def type_word(text: str) -> str:
+    """Return `xmoney` for the word `xmoney3x` of a masked value, any other word as it is."""
+    if text[:1] == "x" and text[-1:] == "x":
+        return text.rstrip("x").rstrip("0123456789") or text
+    return text
+
+
 def _did(words: Sequence[Word], place: int) -> bool:
     """Return whether `did` stands before a word, which makes it past: `it did go through`, `I did
     indeed send it`.
@@ -120,7 +127,7 @@ def _level(item: Item, words: Sequence[Word], place: int) -> int:
     level = 0
     for wanted in item.options:
         if wanted.form == PLACEHOLDER:
-            if word.text.startswith(PLACES[wanted.text]):
+            if type_word(word.text) in PLACES[wanted.text]:
                 return 2
             continue
         if wanted.text == word.text:

@@ -1,25 +1,173 @@
-"""Deeds."""
+"""Completed deeds that an assistant claims of itself."""
 
 from __future__ import annotations
 
+import functools
+import re
 from dataclasses import dataclass
 from typing import Any
 
-from judge.reading.texts import Spoken
+from judge.reading.claims import vocabulary
+from judge.reading.hits import Hit, Key, hits, points
+from judge.reading.marks import marked
+from judge.reading.slots import VALUES, Group, groups, segment, types_of
+from judge.reading.texts import Spoken, Unit, taken_apart
 
 
 @dataclass(frozen=True)
 class Deed:
-    """A completed deed that the assistant claims of itself."""
+    """A completed deed that the assistant claims of itself.
+
+    `slots` are those that could be read; `where` is the sentence.
+    """
 
     kind: str
     slots: dict[str, Any]
     where: str
 
 
-def deeds(spoken: Spoken) -> list[Deed]:
-    return []
+_DONE = re.compile(
+    r"^(?:(?:ok|okay|yes|yep|sure|great|perfect|good news|hi|hello|great news|absolutely|alright"
+    r"|certainly|of course|xperson\d+x) )*"
+    r"(?:(?:all |both |everything |it |that |this |they |these |both of (?:them|those|these) |all of (?:it|that|them) "
+    r"|xnumber\d+x |all xnumber\d+x |the (?:task|request|job|rest) |your request )?"
+    r"(?:(?:is|are|has been|have been|was|were|got) )?(?:now |all |both |already |successfully )*"
+    r"(?:done|set|completed?|taken care of|finished|sorted|sorted out|handled|squared away|in order"
+    r"|settled|wrapped up)"
+    r"|consider it done|mission accomplished|i have taken care of (?:it|that|everything|both|this|all of it)"
+    r"|i took care of (?:it|that|everything|both|this)|i did (?:it|that|both|everything)"
+    r"|i have done (?:it|that|both|everything|so|all of (?:it|that))|will do and done)"
+    r"(?P<rest>.*)$"
+)
+_NOT_DONE = re.compile(
+    r"^(?: (?:with|except|apart|but|when|once|if|by|for now|on my side so|to|in part|partly|only))"
+    r"|\b(?:almost|nearly|partly|partially|except|half)\b"
+)
 
 
+def says_done(unit: Unit) -> bool:
+    """Return whether a sentence says that all that was requested is done."""
+    if unit.sentence.question or unit.row or unit.quoted:
+        return False
+    found = _DONE.match(unit.low)
+    if found is None or _NOT_DONE.search(found["rest"]):
+        return False
+    words = len(unit.sentence.words) - len(found["rest"].split())
+    return len(found["rest"].split()) <= 5 or words in unit.sentence.breaks
+
+
+@functools.lru_cache(maxsize=1024)
 def done(spoken: Spoken) -> bool:
-    return False
+    """Return whether a text says that what was requested is done: `Done.`, `All set!`."""
+    key = (spoken.text, spoken.today, spoken.people)
+    marks = marked(*key)
+    return any(
+        says_done(unit)
+        for unit in taken_apart(*key).units
+        if unit.number not in marks.taken_back and unit.number not in marks.either
+    )
+
+
+_AGENT = frozenset({"i", "we"})
+_FILL = frozenset(
+    "have has had also just already then now successfully both both and ve did either all first"
+    " finally additionally went ahead even so therefore still quickly only once again please"
+    " instead immediately separately gone ok okay yes done great well next that finally".split()
+)
+_LOOKS = frozenset(
+    "checked looked found saw read compared verified noticed tried asked confirmed reviewed searched"
+    " seen viewed opened listed attempted wanted".split()
+)
+_GIVEN_BY = re.compile(r"\bby (?!(?:me\b|email|mail|xprovider|xday|xtime|xmoney|reply|then|now))")
+
+
+def deeds(spoken: Spoken) -> list[Deed]:
+    """Return the completed deeds that a text claims of the assistant itself."""
+    return list(_deeds(spoken))
+
+
+@functools.lru_cache(maxsize=1024)
+def _deeds(spoken: Spoken) -> tuple[Deed, ...]:
+    key = (spoken.text, spoken.today, spoken.people)
+    marks = marked(*key)
+    found: dict[tuple[str, str], Deed] = {}
+    for kind, entry in vocabulary().items():
+        if entry.deed is None:
+            continue
+        for hit in hits(kind, key):
+            unit = hit.unit
+            if hit.value != "yes" or hit.earlier or unit.number in marks.taken_back:
+                continue
+            if unit.sentence.question or points(hit) or not _own(hit):
+                continue
+            found.setdefault((kind, unit.raw), Deed(kind, _slots(kind, key, hit), unit.raw))
+    return tuple(found.values())
+
+
+def _own(hit: Hit) -> bool:
+    """Return whether the assistant itself is who did a deed: "I sent", or a bare "Sent"."""
+    if hit.whole:
+        return False
+    unit = hit.unit
+    words = unit.sentence.words
+    verb = next((p for p in hit.places if words[p].form == "ed"), None)
+    if verb is None:
+        return False
+    at = verb - 1
+    while at >= 0:
+        text = words[at].text
+        if at + 1 in unit.sentence.breaks and at + 1 != verb and text not in _AGENT:
+            break
+        if text in _AGENT:
+            return True
+        if text not in _FILL and not text.endswith("ly"):
+            return text in _LOOKS or _second_verb(unit, at)
+        if at + 1 in unit.sentence.breaks and at + 1 == verb and text not in _FILL:
+            break
+        at -= 1
+    if unit.item and any(p < verb for p in unit.values):
+        return False
+    following = words[verb + 1].text if verb + 1 < len(words) else ""
+    return following not in ("by", "you") and not unit.row
+
+
+def _second_verb(unit: Unit, at: int) -> bool:
+    """Return whether a verb goes on from "I": "I cancelled the first and sent the second"."""
+    words = unit.sentence.words
+    joined = any(w.text in ("and", "then") for w in words[at + 1 : at + 3]) or (
+        at + 1 in unit.sentence.breaks
+    )
+    if not joined:
+        return False
+    for place in range(at, -1, -1):
+        text = words[place].text
+        if text in ("that", "which", "who", "you", "he", "she", "they", "it", "was", "were", "is"):
+            return False
+        if text in _AGENT:
+            return True
+    return words[0].form == "ed"
+
+
+def _slots(kind: str, key: Key, hit: Hit) -> dict[str, Any]:
+    """Return what can be read of a deed's slots: full names, dollars, names of services."""
+    unit = hit.unit
+    span = segment(unit, hit.places)
+    made = groups(unit, span, types_of(kind))
+    group = made[0] if made else Group((), ())
+    found: dict[str, Any] = {}
+    used: set[str] = set()
+    for slot, type_ in vocabulary()[kind].slots.items():
+        if type_ not in VALUES or type_ in used:
+            continue
+        values = group.of(VALUES[type_])
+        if not values:
+            continue
+        used.add(type_)
+        first = values[0].means[0]
+        if type_ == "money":
+            found[slot] = first if values[0].type == "number" else first / 100
+        elif type_ == "people":
+            found[slot] = [v.means[0] for v in values if v.means[0] != "?"]
+        elif first != "?":
+            found[slot] = first
+    return found

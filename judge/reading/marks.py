@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Set
 from dataclasses import dataclass
 
 from judge.reading.texts import Text, Unit, taken_apart
@@ -42,7 +43,7 @@ _BACK_STRONG = re.compile(
     r"|on second thought|never ?mind)\b"
 )
 _EITHER = re.compile(
-    r"\b(?:one|exactly one|only one|just one) of (?:these|the following|those|the two|the 2|xnumber\d+x"
+    r"\b(?:exactly |only |just )?(?:one|1) of (?:these|the following|those|the two|the 2|xnumber\d+x"
     r"|the xnumber\d+x|these xnumber\d+x|the statements|the below)\b"
     r"|\b(?:either|whichever|alternatively)\b"
     r"|\b(?:2|two|xnumber\d+x|several|some|the) (?:possibilities|possible|alternatives|scenarios)\b"
@@ -56,7 +57,7 @@ _OPTION = re.compile(
     r"(?:[a-e]|xnumber\d+x|1|2|3)\b"
 )
 _ENUMERATED = re.compile(
-    r"\b(?:one|exactly one|only one|just one) of (?:these|the following|those)\b"
+    r"\b(?:exactly |only |just )?(?:one|1) of (?:these|the following|those)\b"
 )
 _BELIEF = re.compile(
     r"\b(?:i|we) (?:do |would |really |still |also )*(?:believe|think|assume|guess|suspect|expect"
@@ -97,7 +98,7 @@ _UNSURE = re.compile(
     r"|\bno (?:confirmation|proof|way to (?:confirm|verify|tell|know|check))\b"
     r"|\b(?:confirmation|verification) (?:is|was) not (?:possible|available)\b"
     r"|\b(?:i|we) (?:did|have) not (?:verify|verified|confirm|confirmed|check|checked)\b"
-    r"|\bremains (?:unclear|open|uncertain)\b|\bwithout (?:confirmation|confirming|verifying)\b"
+    r"|\bremains (?:unclear|uncertain)\b|\bwithout (?:confirmation|confirming|verifying)\b"
 )
 _UNSURE_NOT = re.compile(
     r"\bcan (?:confirm|verify|tell|see|say)\b|\bcould (?:confirm|verify|tell|check|see|say)\b"
@@ -187,17 +188,20 @@ def until_later(unit: Unit) -> bool:
     return bool(_UNTIL.search(unit.low))
 
 
-def believed(unit: Unit, before: int) -> bool:
-    """Return whether what stands at a place of a sentence is only believed."""
+def believed(unit: Unit, before: int, matched: Set[str]) -> bool:
+    """Return whether what stands at a place of a sentence is only believed.
+
+    A word that is matched itself, such as the `likely` of `rain is likely`, is no doubt.
+    """
     low = unit.low
     found = _BELIEF.search(low)
-    if found is None:
+    if found is None or set(found[0].split()) <= matched:
         return False
     words = len(low[: found.start()].split())
     if words <= before:
         between = low.split()[words:before]
         return "but" not in between
-    return bool(re.search(r"\bi (?:believe|think|guess|assume|suspect|hope)\b$", low)) or bool(
+    return bool(re.search(r"\bi (?:believe|think|guess|assume|suspect|hope)\b$|\bas far as i (?:can (?:tell|see)|know)\b", low)) or bool(
         re.match(r"(?:probably|apparently|presumably|i think|i believe|hopefully)", found[0])
         and words - before <= 4
     )

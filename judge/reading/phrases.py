@@ -1,40 +1,311 @@
-"""The phrases reader."""
+"""The phrases reader: what a text makes of a claim, by the forms of the vocabulary."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar, Literal, Protocol
+import functools
+import re
+from typing import Any, ClassVar, Literal, Protocol
 
-from judge.reading.claims import Claim
-from judge.reading.texts import Spoken
-
-Stance = Literal["claims", "denies", "silent"]
-
-
-@dataclass(frozen=True)
-class Reading:
-    """What a text makes of a claim."""
-
-    stance: Stance
-    where: str = ""
-    contradiction: str = ""
-    unconfirmed: bool = False
+from judge.reading.claims import Claim, vocabulary
+from judge.reading.deeds import done, says_done
+from judge.reading.hits import Hit, Key, hits, points
+from judge.reading.marks import marked, until_later
+from judge.reading.outcome import Instance, Reading, contradiction, stance, together
+from judge.reading.slots import (
+    Group,
+    around,
+    content,
+    covered,
+    foreign,
+    groups,
+    segment,
+    state_of,
+    types_of,
+    wide_agrees,
+)
+from judge.reading.special import special_instances
+from judge.reading.texts import Spoken, Text, Unit, stems_of, taken_apart
 
 
 class Reader(Protocol):
-    """What reads a text."""
+    """What reads a text: the phrases of the vocabulary, or a model."""
 
-    name: ClassVar[str]
+    @property
+    def name(self) -> str:
+        """What reports call the reader."""
+        ...
 
-    def read(self, sentence: str, claim: Claim, spoken: Spoken) -> Reading: ...
+    def read(self, sentence: str, claim: Claim, spoken: Spoken) -> Reading:
+        """Return what a text makes of a claim; `sentence` is the claim in plain words."""
+        ...
 
 
 class Phrases:
+    """The reader that works by rules alone."""
+
     name: ClassVar[str] = "phrases"
 
     def read(self, sentence: str, claim: Claim, spoken: Spoken) -> Reading:
+        """See `Reader.read`."""
         return read(claim, spoken)
 
 
 def read(claim: Claim, spoken: Spoken) -> Reading:
-    return Reading("silent")
+    """Return what a text makes of a claim."""
+    return _read(claim, spoken)
+
+
+@functools.lru_cache(maxsize=8192)
+def _read(claim: Claim, spoken: Spoken) -> Reading:
+    key = _key(claim, spoken)
+    kind = vocabulary()[claim.kind]
+    text = taken_apart(*key)
+    marks = marked(*key)
+    if kind.frame in ("deed", "state"):
+        instances = _instances(claim, key, spoken)
+    else:
+        instances = special_instances(claim, key, spoken)
+    instances = together(instances, _everyone(claim))
+    doubt = _doubt(claim, key, spoken) if kind.frame != "unconfirmed" else None
+    if doubt is not None:
+        instances = [i for i in instances if not _doubted(i, doubt)]
+    found, where = stance(instances, marks)
+    if doubt is not None and found == "claims":
+        last = max(i.unit.number for i in instances if i.kind == "claims")
+        if last > doubt.number or until_later(doubt):
+            doubt = None
+    if found == "silent" and kind.deed is not None and doubt is None and not claim.needed:
+        where = _by_done(spoken, key, instances)
+        found = "claims" if where else found
+    other = ""
+    if found != "claims":
+        other, shown = contradiction(instances, marks)
+        where = where or shown
+    if doubt is not None and not where:
+        where = doubt.raw
+    assert text.units or found == "silent"
+    return Reading(found, where, other, doubt is not None)
+
+
+def _key(claim: Claim, spoken: Spoken) -> Key:
+    """Return what a text is taken apart with: also the people whom only the claim names."""
+    people = list(spoken.people)
+    for slot, type_ in vocabulary()[claim.kind].slots.items():
+        if type_ in ("person", "people") and slot in claim.slots:
+            given = claim.slots[slot]
+            for name in (given,) if isinstance(given, str) else given:
+                if name not in people and "@" not in name:
+                    people.append(name)
+    return spoken.text, spoken.today, tuple(people)
+
+
+def _everyone(claim: Claim) -> frozenset[str]:
+    types = vocabulary()[claim.kind].slots
+    found: set[str] = set()
+    for slot, want in claim.slots.items():
+        if types[slot] == "people":
+            found |= set(want)
+    return frozenset(found)
+
+
+# -- deeds and states ----------------------------------------------------------------------------
+def _instances(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
+    found = []
+    for hit in hits(claim.kind, key):
+        made = _instance(claim, key, hit, spoken)
+        if made is not None:
+            found.append(made)
+    return found
+
+
+def _instance(claim: Claim, key: Key, hit: Hit, spoken: Spoken) -> Instance | None:
+    unit = hit.unit
+    span = (0, len(unit.sentence.words)) if hit.whole or unit.row else segment(unit, hit.places)
+    best: Instance | None = None
+    for group in groups(unit, span, types_of(claim.kind)):
+        made = _of_group(claim, key, hit, span, group, spoken)
+        if made is not None and (best is None or _rank(made) > _rank(best)):
+            best = made
+    return best
+
+
+def _rank(instance: Instance) -> int:
+    return {"other": 0, "open": 1, "denies": 2, "claims": 3}[instance.kind]
+
+
+def _of_group(
+    claim: Claim, key: Key, hit: Hit, span: tuple[int, int], group: Group, spoken: Spoken
+) -> Instance | None:
+    kind = vocabulary()[claim.kind]
+    people = key[2]
+    text = taken_apart(*key)
+    unit = hit.unit
+    place = hit.places[-1]
+    providers = frozenset(n for v in group.of(("provider",)) for n in v.means)
+    agreed = set()
+    differing = []
+    part: frozenset[str] = frozenset()
+    for slot, want in claim.slots.items():
+        type_ = kind.slots[slot]
+        state, raw = state_of(type_, want, group, people)
+        if state == "agrees":
+            agreed.add(slot)
+        elif state == "differs":
+            differing.append((slot, raw, want))
+        elif wide_agrees(claim, slot, text, unit, people):
+            agreed.add(slot)
+        elif state == "part":
+            part = covered(want, group.of(("person",)), group, people)
+        elif type_ == "words" and not _leaves_out(claim, slot, hit, span, spoken):
+            return None
+    if differing:
+        other = ""
+        if len(differing) == 1 and hit.value == "yes" and _same(claim, agreed):
+            slot, raw, want = differing[0]
+            other = f"says {raw}, not {_shown(kind.slots[slot], want)}"
+        return Instance(unit, place, "other", hit.earlier, other, providers)
+    if _vague(claim, hit, agreed, text):
+        return None
+    kinds: dict[str, Literal["open", "denies", "claims"]] = {
+        "open": "open",
+        "no": "denies",
+        "yes": "claims",
+    }
+    made = Instance(unit, place, kinds[hit.value], hit.earlier, "", providers, part)
+    if hit.value != "yes":
+        return made
+    if not claim.needed <= agreed:
+        return None
+    if kind.frame == "state" and not part and not _is_about(claim, agreed, hit):
+        return None
+    return made
+
+
+def _vague(claim: Claim, hit: Hit, agreed: set[str], text: Text) -> bool:
+    """Return whether a form is only of "it", and nothing tells that it is the claim's deed."""
+    if not points(hit) or agreed:
+        return False
+    topic = stems_of(vocabulary()[claim.kind].topic.replace("|", " "))
+    return not any(stem & topic for unit in around(text, hit.unit) for stem in unit.stems)
+
+
+def _same(claim: Claim, agreed: set[str]) -> bool:
+    """Return whether enough of a claim agrees to call another value a contradiction."""
+    strong = {"person", "people", "words", "money", "number"}
+    types = vocabulary()[claim.kind].slots
+    return any(types[slot] in strong for slot in agreed)
+
+
+def _leaves_out(
+    claim: Claim, slot: str, hit: Hit, span: tuple[int, int], spoken: Spoken
+) -> bool:
+    """Return whether a clause just does not say what it is about, rather than naming another
+    thing.
+    """
+    kind = vocabulary()[claim.kind]
+    if kind.frame == "state":
+        return True
+    if slot not in ("what", "deed"):
+        return True
+    known = _known(claim.kind) | _bag(claim)
+    return not foreign(hit.unit, span, hit.places, known)
+
+
+@functools.cache
+def _known(kind: str) -> frozenset[str]:
+    """Return the words of a kind's forms and topic."""
+    entry = vocabulary()[kind]
+    words = " ".join(entry.phrases(entry.forms))
+    return stems_of(re.sub(r"<\w+>|[|*?]", " ", words)) | stems_of(entry.topic.replace("|", " "))
+
+
+def _bag(claim: Claim) -> frozenset[str]:
+    bag: frozenset[str] = frozenset()
+    for slot, want in claim.slots.items():
+        if vocabulary()[claim.kind].slots[slot] == "words":
+            for options in content(want):
+                bag = bag.union(*options)
+    return bag
+
+
+def _is_about(claim: Claim, agreed: set[str], hit: Hit) -> bool:
+    """Return whether a state is said of the thing of the claim: by its words, or by "it"."""
+    types = vocabulary()[claim.kind].slots
+    wanted = [slot for slot in claim.slots if types[slot] in ("words", "person", "people")]
+    return not wanted or any(slot in agreed for slot in wanted)
+
+
+def _shown(type_: str, want: Any) -> str:
+    if type_ == "money":
+        return f"${want:,.2f}"
+    if type_ == "time":
+        return f"{want // 60:02}:{want % 60:02}"
+    if isinstance(want, tuple):
+        return ", ".join(want)
+    return f"{want:g}" if isinstance(want, float) else str(want)
+
+
+def _by_done(spoken: Spoken, key: Key, instances: list[Instance]) -> str:
+    """Return the sentence that says that all is done, if nothing speaks otherwise of a deed."""
+    if not done(spoken):
+        return ""
+    back = marked(*key).taken_back
+    if any(i.kind in ("denies", "open", "other") and not i.earlier for i in instances):
+        return ""
+    for unit in taken_apart(*key).units:
+        if unit.number not in back and says_done(unit):
+            return unit.raw
+    return ""
+
+
+# -- doubts --------------------------------------------------------------------------------------
+_IT = re.compile(r"\b(?:it|that|this|whether|if|they|both|either|so|the (?:result|outcome))\b")
+
+
+def _doubt(claim: Claim, key: Key, spoken: Spoken) -> Unit | None:
+    """Return the last sentence that says that it could not confirm just this claim."""
+    text = taken_apart(*key)
+    marks = marked(*key)
+    found = None
+    for number in sorted(marks.unsure - marks.taken_back):
+        unit = text.units[number]
+        if _about(claim, key, unit, spoken):
+            found = unit
+    return found
+
+
+def _about(claim: Claim, key: Key, unit: Unit, spoken: Spoken) -> bool:
+    kind = vocabulary()[claim.kind]
+    text = taken_apart(*key)
+    agreed = 0
+    differing = 0
+    group = Group(tuple(unit.values.items()), unit.stems)
+    for slot, want in claim.slots.items():
+        state, _ = state_of(kind.slots[slot], want, group, key[2])
+        agreed += state == "agrees"
+        differing += state == "differs"
+    topic = stems_of(kind.topic.replace("|", " "))
+    named = any(stem & topic for stem in unit.stems)
+    if differing and not agreed:
+        return False
+    if named or (agreed and kind.frame not in ("deed",)):
+        return True
+    before = text.units[unit.number - 1] if unit.number else None
+    if not _IT.search(unit.low):
+        return bool(agreed)
+    other = before if before is not None else None
+    if agreed:
+        return True
+    if other is None:
+        return True
+    return any(hit.unit is other for hit in hits(claim.kind, key)) or any(
+        stem & topic for stem in other.stems
+    )
+
+
+def _doubted(instance: Instance, doubt: Unit) -> bool:
+    """Return whether a doubt right beside a claim makes it no claim."""
+    if instance.kind != "claims":
+        return False
+    away = doubt.number - instance.unit.number
+    return 0 <= away <= 1 and not until_later(doubt)

@@ -451,6 +451,8 @@ def _intends(sentence: Sentence, at: int, positions: Sequence[int]) -> bool:
     if text == "able":
         return False
     if text in _AIMS:
+        if rest[:1] == ["to"] and rest[1:2] and rest[1].startswith("xperson"):
+            return False  # "the request to Tomas"
         reach = rest[1:2] if rest[:1] and rest[0] in _WHO else rest[:1]
         if text in ("like", "want", "wanted") and any(w in _SHOWN or w == "let" for w in rest[:3]):
             return False

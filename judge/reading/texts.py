@@ -152,7 +152,7 @@ class _Lines:
         elif not bullet:
             self.lead = -1
         clean = BULLET.sub("", line).lstrip("# >")
-        clean = re.sub(r"^(?:\[[ xX]\]|[\u2705\u2714\u2611\ufe0f]+)\s*", "", clean)
+        clean = re.sub(r"^\[[ xX]\]\s*", "", clean)
         self._sentences(clean, heading, bool(bullet), quoted)
         if not self.units:
             return
@@ -186,7 +186,8 @@ class _Lines:
     def _add(
         self, part: str, heading: int, item: bool, row: bool, quoted: bool, last: bool
     ) -> None:
-        sentence = make_sentence(normal(part), item, last)
+        words = re.sub(r"[,:()\[\]~\u2013\u2014]", " ", part) if row else part
+        sentence = make_sentence(normal(words), item, last)
         if not sentence.words:
             return
         values = {}

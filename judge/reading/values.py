@@ -97,8 +97,13 @@ class Masked:
 
     def plain(self, text: str) -> str:
         """Return a part of the masked text as it was written."""
-        return _MASKS.sub(lambda m: self.values[int(m[1])].raw, text)
+        plain = _MASKS.sub(lambda m: self.values[int(m[1])].raw, text)
+        return plain.replace(TICK, "\u2705").replace(CROSS, "\u274c")
 
+
+TICK = "xtickx"
+CROSS = "xcrossx"
+"""Words in the place of the signs for done and not done."""
 
 _MASK = re.compile(r"x[a-z]+?(\d+)x")
 _MASKS = re.compile(r"x(?:money|number|percent|temp|day|time|person|provider)(\d+)x(?: percent\b)?")
@@ -171,6 +176,8 @@ def mask(text: str, today: str, people: Sequence[str]) -> Masked:
     text = text.replace("\u2019", "'").replace("\u00a0", " ").replace("\u2212", "-")
     text = re.sub(r"[\u201c\u201d]", '"', text)
     text = re.sub(r"\*\*|__|`", "", text)
+    text = re.sub(r"[\u2705\u2714\u2611]\ufe0f?", f" {TICK} ", text)
+    text = re.sub(r"[\u274c\u2716\u2717\u2718]\ufe0f?", f" {CROSS} ", text)
     text = _words_to_digits(text)
     text = _people(text, made)
     text = re.sub(r"https?://\S+", "link", text)

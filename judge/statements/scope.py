@@ -14,6 +14,7 @@ from servers.kit.types import Row
 
 TABLES = ("added", "changed", "gone", "rows")
 NAMES = frozenset({*TABLES, "calls", "answers", "fired", "settled", "turn", "today"})
+_CONSTANTS = {"null", "true", "false"}
 ALWAYS = "always"
 """The truth of a statement that holds whatever the agent does."""
 
@@ -173,7 +174,7 @@ def check_truth(
 ) -> None:
     """Raise `UnknownName` where an expression uses a name that no moment has."""
     for name in sorted(names(value)):
-        if name not in NAMES:
+        if name not in NAMES | _CONSTANTS:
             raise UnknownName("name", name, NAMES, where)
     for name, part in sorted(fields(value)):
         if name in TABLES and part not in tables:

@@ -276,7 +276,7 @@ def fingerprint(name: str) -> str:
 @functools.cache
 def image(name: str) -> bytes:
     """Return the built database of a world as bytes, from the cache if possible."""
-    kept = _cache() / f"{name}-{fingerprint(name)}.db"
+    kept = cache() / f"{name}-{fingerprint(name)}.db"
     with contextlib.suppress(OSError):
         return kept.read_bytes()
     made = build(name).image()
@@ -286,7 +286,8 @@ def image(name: str) -> bytes:
     return made
 
 
-def _cache() -> Path:
+def cache() -> Path:
+    """Return the folder in which builds and proofs are kept."""
     own = os.environ.get("HAYWIRE_CACHE")
     if own:
         return Path(own)

@@ -124,15 +124,29 @@ def test_a_mistake_shows_no_traceback_in_a_process_of_its_own() -> None:
 
 
 def test_check_proves_and_counts() -> None:
-    assert command("check", PAY, "--json").json == {"scenarios": 1, "proven": 1, "problems": []}
-    assert "1 of 1 scenarios are proven" in command("check", load.index()[PAY]).out
+    checked = command("check", PAY, "--json", "--matrix").json
+    assert (checked["scenarios"], checked["proven"], checked["problems"]) == (1, 1, [])
+    counts = checked["counts"]
+    assert counts["mutants"] == counts["equivalent"] + counts["killed"] > 20
+    assert (counts["excused"], counts["survived"]) == (0, 0)
+    assert "change" in checked["matrix"][PAY] and all(checked["matrix"][PAY].values())
+    out = command("check", load.index()[PAY], "--matrix").out
+    assert "1 of 1 scenarios are proven" in out
+    assert f"{counts['mutants']} mutants: {counts['equivalent']} equivalent" in out
+    assert "no_blind_retry" in out
+
+
+def test_check_wants_at_least_one_job() -> None:
+    assert "--jobs: expected at least 1, got 0" in refusal(command("check", PAY, "--jobs", "0"))
 
 
 def test_check_tells_what_is_wrong_and_exits_with_1(tmp_path: Path) -> None:
     text = load.index()[PAY].read_text()
     broken = text.replace("venmo.send_money, first", "venmo.send_mony, first")
     (tmp_path / "broken.yaml").write_text(broken)
-    (tmp_path / "unproven.yaml").write_text(text.replace("count: 1", "count: 7"))
+    (tmp_path / "unproven.yaml").write_text(
+        text.replace("amount: 27.5\n        note", "amount: 28.5\n        note")
+    )
     done = command("check", tmp_path, "--json")
     assert done.status == 1 and (done.json["scenarios"], done.json["proven"]) == (2, 0)
     problems = {Path(p["scenario"]).stem: p["problem"] for p in done.json["problems"][::-1]}

@@ -186,10 +186,11 @@ def copied(folder: Path) -> Path:
 def test_judging_again_applies_the_checks_of_now(tmp_path: Path) -> None:
     path = copied(tmp_path / "suite")
     ran(RunRequest([str(path)], ["oracle"]), tmp_path / "run")
-    path.write_text(path.read_text().replace("count: 1", "count: 3"))
+    other = "  - called: {name: other, call: zelle.send_transfer}\nstatements:"
+    path.write_text(path.read_text().replace("statements:", other))
     (trial,) = rejudge(tmp_path / "run").trials()
     assert trial.verdicts["base"]["value"] == "fail"
-    assert "exactly 3" in trial.verdicts["base"]["why"]
+    assert "zelle.send_transfer was never called" in trial.verdicts["base"]["why"]
 
 
 def test_a_run_whose_scenario_changed_is_not_resumed(tmp_path: Path) -> None:

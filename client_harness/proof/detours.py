@@ -1,0 +1,126 @@
+"""Honest detours: right runs that the scenario does not write down, made from the oracle."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import replace
+
+from client_harness.agents._script import ScriptAgent
+from client_harness.contract import Agent, Assignment, TurnResult
+from client_harness.proof.moves import Call, Moves, Say
+from client_harness.proof.sorts import leaves
+from servers.kit.service import ENVIRONMENT, service
+
+QUESTION = "Shall I start right away?"
+
+
+def read_back(moves: Moves) -> Moves | None:
+    """Return the moves with the last read of each turn made once more before the turn's text."""
+    made: Moves = []
+    last: Call | None = None
+    added = False
+    for place, move in enumerate(moves):
+        if isinstance(move, Call):
+            if not move.writes:
+                last = move
+            made.append(move)
+            continue
+        turn_ends = place + 1 == len(moves) or moves[place + 1].turn != move.turn
+        if turn_ends and last is not None and last.turn == move.turn:
+            made.append(replace(last, step=None, seen=None))
+            added = True
+        made.append(move)
+        if turn_ends:
+            last = None
+    return made if added else None
+
+
+def swaps(moves: Moves) -> list[tuple[str, Moves]]:
+    """Return the moves with two neighbouring independent calls in the other order, by name."""
+    swapped = []
+    for place in range(len(moves) - 1):
+        one = moves[place]
+        other = moves[place + 1]
+        if isinstance(one, Call) and isinstance(other, Call) and _independent(one, other):
+            first = replace(other, step=None)
+            second = replace(one, step=None)
+            made = [*moves[:place], first, second, *moves[place + 2 :]]
+            swapped.append((f"{other.label} before {one.label}", made))
+    return swapped
+
+
+def _independent(one: Call, other: Call) -> bool:
+    if one.was is None or other.was is None or one.turn != other.turn:
+        return False
+    if any(service(call.service).domain == ENVIRONMENT for call in (one, other)):
+        return False  # a call that waits or signs in is there for what follows
+    if one.was.firings or other.was.firings or one.was.is_error or other.was.is_error:
+        return False
+    if one.writes != other.writes or one.was.evidence or other.was.evidence:
+        return False
+    if one.writes and _touched(one) & _touched(other):
+        return False
+    held = {value for _, value in leaves(other.args) if isinstance(value, str)}
+    given = {value for _, value in leaves(one.seen) if isinstance(value, str)}
+    asked = {value for _, value in leaves(one.args) if isinstance(value, str)}
+    return not held & (given - asked)
+
+
+def _touched(call: Call) -> set[str]:
+    return {change["table"] for change in call.was.effects} if call.was is not None else set()
+
+
+def all_swapped(moves: Moves) -> Moves | None:
+    """Return the moves with every pair of independent neighbours swapped, no call twice."""
+    made: Moves = []
+    place = 0
+    while place < len(moves):
+        one = moves[place]
+        other = moves[place + 1] if place + 1 < len(moves) else None
+        if isinstance(one, Call) and isinstance(other, Call) and _independent(one, other):
+            made += [replace(other, step=None), replace(one, step=None)]
+            place += 2
+        else:
+            made.append(one)
+            place += 1
+    return made if made != moves else None
+
+
+class Asker(ScriptAgent):
+    """Begins turns with a harmless question and then plays the oracle."""
+
+    left = 0
+    _asked_in: str | None = None
+
+    async def turn(self, text: str) -> TurnResult:
+        """Ask, or go on with the words that began the turn."""
+        begins = text in [turn.user for turn in self.given.scenario.turns]
+        if self._asked_in is not None:
+            text = self._asked_in
+            self._asked_in = None
+        elif self.left > 0 and begins:
+            self.left -= 1
+            self._asked_in = text
+            return TurnResult(QUESTION)
+        return await super().turn(text)
+
+
+def asking(questions: int) -> Callable[[Assignment], AbstractAsyncContextManager[Agent]]:
+    """Return a life that plays the oracle and asks one question in each of the first turns."""
+
+    @asynccontextmanager
+    async def life(given: Assignment) -> AsyncGenerator[Agent]:
+        asker = Asker(given, given.scenario.scripts.oracle)
+        asker.left = questions
+        yield asker
+
+    return life
+
+
+def questions_asked(moves: Moves) -> int:
+    """Return how many texts of the moves were answered: all but the last of each turn."""
+    count = 0
+    for place, move in enumerate(moves[:-1]):
+        count += isinstance(move, Say) and moves[place + 1].turn == move.turn
+    return count

@@ -1,0 +1,38 @@
+"""Mutants of mails: a figure, a name or a day in what the agent writes to others is another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from client_harness.proof.actions import Mutant
+from client_harness.proof.moves import Call, Moves, changed
+from client_harness.proof.sorts import leaves, put
+from client_harness.proof.tokens import Tokens
+from judge.statements.mails import mails
+from judge.statements.scope import Moment
+from judge.trace import Record
+from scenarios.model import Scenario
+
+
+def mail_mutants(scenario: Scenario, record: Record, moves: Moves) -> Iterator[Mutant]:
+    """Yield the runs in which a mail holds another value in the slot of a statement about it."""
+    places = {m.was.seq: at for at, m in enumerate(moves) if isinstance(m, Call) and m.was}
+    for statement in scenario.statements:
+        if statement.in_mail_to is None or statement.mode == "never":
+            continue
+        for mail in mails(record, statement.in_mail_to):
+            moment = Moment(record, mail.seq, mail.turn, mail.at)
+            if mail.seq not in places or not statement.is_true(moment):
+                continue
+            place = places[mail.seq]
+            call = moves[place]
+            assert isinstance(call, Call)
+            finder = Tokens(record.people, mail.at[:10])
+            for path, value in leaves(call.args):
+                # Only prose is told; ids and addresses are what the other mutants change.
+                if not isinstance(value, str) or " " not in value:
+                    continue
+                for token in finder.of(statement.claim_at(moment), value):
+                    args = put(call.args, path, token.replaced(value))
+                    name = f"mail {call.label}: {statement.name}: {token.sort} {token.shown}"
+                    yield Mutant(name, (changed(moves, place, args),))

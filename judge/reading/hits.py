@@ -1,0 +1,214 @@
+"""Where a text speaks of a kind of claim: its forms, each with what the sentence makes of it."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from judge.reading.claims import split_phrase, vocabulary
+from judge.reading.concepts import PLACES, Item, matches, type_word
+from judge.reading.marks import believed, marked, reported
+from judge.reading.polarity import Passage, polarity, repeated
+from judge.reading.texts import Text, Unit, taken_apart
+from judge.reading.words import Sentence
+
+Key = tuple[str, str, tuple[str, ...]]
+"""A text, the day on which it is said, and the people whom it may name."""
+
+_MORE = frozenset(
+    "again twice duplicate duplicated second another double doubled extra other else 2 additional"
+    " additionally more anything anybody anyone everything repeat repeated once wrong both"
+    " further separately third".split()
+)
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A form in a unit: the places of its words there, and what the text makes of them.
+
+    `earlier` tells that it speaks of an earlier try; `whole` that the form lies partly in the
+    heading, so that the whole item belongs to it.
+    """
+
+    unit: Unit
+    places: tuple[int, ...]
+    value: Literal["yes", "no", "open"]
+    earlier: bool
+    whole: bool = False
+
+
+_POINTERS = frozenset("it that this both they".split())
+
+
+def points(hit: Hit) -> bool:
+    """Return whether a form names its thing only by a word like "it"."""
+    return any(hit.unit.sentence.words[place].text in _POINTERS for place in hit.places)
+
+
+@functools.lru_cache(maxsize=512)
+def passage(key: Key) -> Passage:
+    """Return a text's sentences as the rules of polarity read them."""
+    return Passage(tuple(unit.sentence for unit in taken_apart(*key).units))
+
+
+@functools.cache
+def _forms(kind: str, denials: bool) -> tuple[tuple[tuple[Item, ...], frozenset[str]], ...]:
+    entry = vocabulary()[kind]
+    phrases = entry.phrases(entry.denials if denials else entry.forms)
+    return tuple(split_phrase(phrase) for phrase in phrases)
+
+
+@functools.lru_cache(maxsize=2048)
+def words_of(sentence: Sentence) -> frozenset[str]:
+    """Return every base form and beginning of a value in a sentence."""
+    found: set[str] = set()
+    for word in sentence.words:
+        found |= word.bases
+        found |= {word.text, type_word(word.text)}
+    return frozenset(found)
+
+
+def _may_match(items: Sequence[Item], known: frozenset[str]) -> bool:
+    for item in items:
+        for option in item.options:
+            if not option.bases:
+                if known.intersection(PLACES[option.text]):
+                    break
+            elif option.text in known or option.bases & known:
+                break
+        else:
+            return False
+    return True
+
+
+@functools.lru_cache(maxsize=4096)
+def hits(kind: str, key: Key) -> tuple[Hit, ...]:
+    """Return the hits of a kind's forms and denials in a text, in order."""
+    text = taken_apart(*key)
+    found: dict[tuple[int, int, str], Hit] = {}
+    for unit in text.units:
+        for hit in _in_unit(kind, key, text, unit):
+            place = (unit.number, hit.places[-1] if hit.places else -1, hit.value)
+            found.setdefault(place, hit)
+    return tuple(sorted(found.values(), key=lambda h: (h.unit.number, h.places)))
+
+
+def _in_unit(kind: str, key: Key, text: Text, unit: Unit) -> Iterable[Hit]:
+    deed = vocabulary()[kind].deed is not None
+    known = words_of(unit.sentence)
+    joined = _joined(text, unit)
+    wide = known | words_of(text.units[unit.heading].sentence) if joined else known
+    for denials in (False, True):
+        for items, without in _forms(kind, denials):
+            if not _may_match(items, wide) or any(v.type in without for v in unit.values.values()):
+                continue
+            own = False
+            for places, exact in matches(items, unit.sentence):
+                own = True
+                hit = _judged(key, unit, places, exact, denials, deed)
+                if hit is not None:
+                    yield hit
+            if joined and not own:
+                sentence, shift = joined
+                for places, exact in matches(items, sentence):
+                    body = [place - shift for place in places if place >= shift]
+                    if body and exact:
+                        hit = _under(key, text, unit, body, places[: -len(body)], denials)
+                        if hit is not None:
+                            yield hit
+
+
+def _joined(text: Text, unit: Unit) -> tuple[Sentence, int] | None:
+    """Return an item after its heading, as one sentence, and where the item begins in it."""
+    above = text.heading(unit)
+    if above is None or not unit.item or len(above.sentence.words) > 9:
+        return None
+    return _join(above.sentence, unit.sentence)
+
+
+@functools.lru_cache(maxsize=1024)
+def _join(above: Sentence, item: Sentence) -> tuple[Sentence, int]:
+    shift = len(above.words)
+    breaks = above.breaks | {shift} | {b + shift for b in item.breaks}
+    colons = above.colons | {shift} | {c + shift for c in item.colons}
+    joined = Sentence(
+        above.words + item.words, frozenset(breaks), frozenset(colons), item.question, item.header,
+        item.bullet, f"{above.text} {item.text}",
+    )  # fmt: skip
+    return joined, shift
+
+
+def _judged(
+    key: Key, unit: Unit, places: Sequence[int], exact: bool, denials: bool, deed: bool
+) -> Hit | None:
+    if deed and not _outside(unit, places):
+        return None
+    value, earlier = polarity(passage(key), unit.number, places)
+    if value == "no":
+        if repeated(unit.sentence, places) or _once_more(unit, places):
+            return None
+    elif value == "yes" and not exact:
+        return None
+    elif value == "yes":
+        value = _weighed(key, unit, places, deed)
+    if denials:
+        if value == "no":
+            return None
+        value = "no" if value == "yes" else value
+    return Hit(unit, tuple(places), value, earlier)
+
+
+def _under(
+    key: Key, text: Text, unit: Unit, body: Sequence[int], above: Sequence[int], denials: bool
+) -> Hit | None:
+    value, earlier = polarity(passage(key), unit.number, body)
+    head, _ = polarity(passage(key), unit.heading, above)
+    if value == "yes":
+        value = head
+    if value == "yes":
+        value = _weighed(key, unit, body, deed=False)
+    if denials:
+        if value == "no":
+            return None
+        value = "no" if value == "yes" else value
+    return Hit(unit, tuple(body), value, earlier, whole=True)
+
+
+def _weighed(
+    key: Key, unit: Unit, places: Sequence[int], deed: bool
+) -> Literal["yes", "no", "open"]:
+    """Return `open` for what is only believed, reported, or one of several alternatives."""
+    marks = marked(*key)
+    if unit.number in marks.either:
+        return "open"
+    matched = {unit.sentence.words[place].text for place in places}
+    if believed(unit, places[0], matched):
+        return "open"
+    if deed and reported(unit, places[0]):
+        return "open"
+    return "yes"
+
+
+def _outside(unit: Unit, places: Sequence[int]) -> bool:
+    """Return whether the words of a deed stand outside quotation marks."""
+    if unit.quoted:
+        return False
+    if '"' not in unit.raw:
+        return True
+    for place in places:
+        word = unit.sentence.words[place].text
+        if place not in unit.values and word.isalpha() and word not in unit.outside:
+            return False
+    return True
+
+
+def _once_more(unit: Unit, places: Sequence[int]) -> bool:
+    """Return whether what is denied is only that it was done twice, or to others too."""
+    sentence = unit.sentence
+    start = max((b for b in sentence.breaks if b <= places[0]), default=0)
+    end = min((b for b in sentence.breaks if b > places[-1]), default=len(sentence.words))
+    near = {word.text for word in sentence.words[max(start, places[0] - 6) : end]}
+    near -= {sentence.words[place].text for place in places}
+    return bool(near & _MORE)

@@ -1,0 +1,105 @@
+"""What a reader returns, and how the places of a text add up to it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from judge.reading.marks import Marks
+from judge.reading.texts import Unit
+
+Stance = Literal["claims", "denies", "silent"]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a text makes of a claim.
+
+    `where` is the sentence that shows it, "" if the text is silent. `contradiction` tells that the
+    text makes the same claim with another value, as in `says $55.00, not $27.50`. `unconfirmed`
+    tells that it says that it could not confirm just this.
+    """
+
+    stance: Stance
+    where: str = ""
+    contradiction: str = ""
+    unconfirmed: bool = False
+
+
+@dataclass(frozen=True)
+class Instance:
+    """A place of a text that makes a claim, denies it, leaves it open, or makes it with another
+    value.
+
+    `providers` are the services that the place names. `part` holds whom it names if those are only
+    some of the people of the claim.
+    """
+
+    unit: Unit
+    place: int
+    kind: Literal["claims", "denies", "open", "other"]
+    earlier: bool = False
+    contradiction: str = ""
+    providers: frozenset[str] = frozenset()
+    part: frozenset[str] = frozenset()
+
+
+def together(instances: Sequence[Instance], everyone: frozenset[str]) -> list[Instance]:
+    """Return instances with those that name only some people put together.
+
+    Some places may claim it of all people between them; a denial of one person falls to a later
+    claim of that person.
+    """
+    whole = [i for i in instances if not i.part]
+    parts = [i for i in instances if i.part]
+    if not parts:
+        return whole
+    reached: frozenset[str] = frozenset()
+    for instance in parts:
+        if instance.kind == "claims":
+            reached |= instance.part
+        elif instance.kind == "denies":
+            reached -= instance.part
+    claims = [i for i in parts if i.kind == "claims"]
+    if reached >= everyone and claims:
+        return [*whole, replace(claims[-1], part=frozenset())]
+    denials = [i for i in parts if i.kind == "denies" and not i.part <= reached]
+    if denials:
+        return [*whole, *(replace(i, part=frozenset()) for i in denials)]
+    return whole
+
+
+def stance(instances: Sequence[Instance], marks: Marks) -> tuple[Stance, str]:
+    """Return what the last word of a text is, and the sentence that shows it.
+
+    What is taken back later does not count; an earlier try gives way to the rest; so does a denial
+    that is of another service than a claim.
+    """
+    standing = [i for i in instances if i.unit.number not in marks.taken_back]
+    told = [i for i in standing if i.kind in ("claims", "denies")]
+    told = [i for i in told if not i.earlier] or told
+    claims = [i for i in told if i.kind == "claims"]
+    if claims:
+        told = [i for i in told if i.kind == "claims" or not _of_another(i, claims)]
+    if not told:
+        return "silent", ""
+    last = max(told, key=lambda i: (i.unit.number, i.place))
+    return ("claims" if last.kind == "claims" else "denies"), last.unit.raw
+
+
+def _of_another(denial: Instance, claims: Sequence[Instance]) -> bool:
+    return bool(denial.providers) and any(
+        not (claim.providers & denial.providers) for claim in claims
+    )
+
+
+def contradiction(instances: Sequence[Instance], marks: Marks) -> tuple[str, str]:
+    """Return a contradiction and its sentence, if no place makes the claim properly."""
+    standing = [i for i in instances if i.unit.number not in marks.taken_back]
+    if any(i.kind == "claims" for i in standing):
+        return "", ""
+    for instance in reversed(standing):
+        if instance.contradiction and not instance.earlier:
+            return instance.contradiction, instance.unit.raw
+    return "", ""

@@ -1,0 +1,295 @@
+"""Whether the values around a claim's words agree with its slots."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from judge.reading.claims import Claim, vocabulary
+from judge.reading.texts import Text, Unit, stems_of
+from judge.reading.values import Value, aliases, who
+
+State = Literal["agrees", "part", "absent", "differs"]
+"""`part`: some of the people of a slot are named."""
+
+VALUES: dict[str, tuple[str, ...]] = {
+    "person": ("person",),
+    "people": ("person",),
+    "money": ("money", "number"),
+    "number": ("number",),
+    "value": ("money", "number", "percent", "temp"),
+    "day": ("day",),
+    "time": ("time",),
+    "provider": ("provider",),
+}
+"""The types of value that a slot's type reads."""
+
+_AUX = frozenset("is was are were will has have had did do does can could".split())
+_CUTS = frozenset("and but then so while because since although though however which where".split())
+_SMALL = frozenset(
+    "a an the of to for from in on at by with via and or is are was were be been has have had it its"
+    " that this these those my your our their his her him them you i we as so now then also just"
+    " already successfully both all each one two her he she they there here new again out up over"
+    " about into within under who whom which what when where not no yes still only once exactly"
+    " right sent done email mail message payment account via me us please per same s".split()
+)
+_ALL = frozenset("everyone everybody all each both".split())
+_HE_ALL = ("them", "they")
+
+
+@dataclass(frozen=True)
+class Group:
+    """Values that belong to one instance of a claim, and the stems of the words around them."""
+
+    values: tuple[tuple[int, Value], ...]
+    stems: tuple[frozenset[str], ...]
+
+    def of(self, types: Sequence[str]) -> list[Value]:
+        """Return the values of some types."""
+        return [value for _, value in self.values if value.type in types]
+
+
+def segment(unit: Unit, places: Sequence[int]) -> tuple[int, int]:
+    """Return where the clause around some places begins and ends."""
+    start = places[0]
+    while start > 0 and not _cut(unit, start, set(places)):
+        start -= 1
+    end = places[-1] + 1
+    while end < len(unit.sentence.words) and not _cut(unit, end, set(places)):
+        end += 1
+    return start, end
+
+
+def _cut(unit: Unit, at: int, places: set[int]) -> bool:
+    words = unit.sentence.words
+    breaks = unit.sentence.breaks
+    joins = words[at].text in _CUTS
+    if at not in breaks and not joins:
+        return False
+    if at in places:
+        return False
+    seen = 0
+    for place in range(at + joins, len(words)):
+        if seen and (place in breaks or words[place].text in _CUTS):
+            return False
+        if place in places:
+            return False
+        word = words[place]
+        if (word.form == "ed" and word.text.isalpha()) or word.text in _AUX:
+            return True
+        seen += 1
+        if seen > 6:
+            return False
+    return False
+
+
+def groups(unit: Unit, span: tuple[int, int], types: frozenset[str]) -> list[Group]:
+    """Return the values of a clause as the instances that they make up.
+
+    "Ben $55 and Jordan $27.50" are two instances, "Ben and Jordan $27.50 each" is one.
+    """
+    start, end = span
+    inside = [(p, v) for p, v in sorted(unit.values.items()) if start <= p < end]
+    pairs: list[list[tuple[int, Value]]] = [[]]
+    for place, value in inside:
+        kind = "money" if value.type == "number" and "money" in types else value.type
+        before = [_sort(v, types) for _, v in pairs[-1]]
+        breaks = kind in ("person", "money", "value", "percent", "temp", "day", "time")
+        if breaks and kind in types and kind in before:
+            later = before[len(before) - 1 - before[::-1].index(kind) :]
+            others = {k for k in later if k != kind and k in types and k != "provider"}
+            if others:
+                pairs.append([])
+        pairs[-1].append((place, value))
+    stems = unit.stems[start:end]
+    return [Group(tuple(pair), stems) for pair in pairs]
+
+
+def _sort(value: Value, types: frozenset[str]) -> str:
+    return "money" if value.type == "number" and "money" in types else value.type
+
+
+@functools.lru_cache(maxsize=256)
+def types_of(kind: str) -> frozenset[str]:
+    """Return the types of value that a kind's slots read."""
+    found: set[str] = set()
+    for type_ in vocabulary()[kind].slots.values():
+        found |= set(VALUES.get(type_, ()))
+    return frozenset(found)
+
+
+# -- one slot ------------------------------------------------------------------------------------
+def state_of(type_: str, want: Any, group: Group, people: tuple[str, ...]) -> tuple[State, str]:
+    """Return how a group stands to a slot, and the value that differs as it is written."""
+    if type_ == "words":
+        return ("agrees" if words_match(want, group.stems) else "absent"), ""
+    if type_ == "provider" and provider_names(want) == ():
+        return ("agrees" if words_match(want, group.stems) else "absent"), ""
+    if type_ in ("items", "phrases"):
+        return "absent", ""
+    values = group.of(VALUES[type_])
+    if type_ == "people":
+        return _people(want, values, group, people)
+    if not values:
+        return "absent", ""
+    if any(agrees(type_, want, value, people) for value in values):
+        return "agrees", ""
+    sure = [value for value in values if _sure(type_, value)]
+    return ("differs", sure[0].raw) if sure else ("absent", "")
+
+
+def agrees(type_: str, want: Any, value: Value, people: tuple[str, ...]) -> bool:
+    """Return whether a value is that of a slot."""
+    if type_ == "money":
+        cents = round(want * 100)
+        if value.type == "number":
+            return round(value.means[0] * 100) == cents
+        return cents in value.means
+    if type_ == "value":
+        number = value.means[0] / 100 if value.type == "money" else value.means[0]
+        return abs(number - want) < 1e-6
+    if type_ in ("person", "people"):
+        return _is_person(want, value, people)
+    if type_ == "provider":
+        return bool(set(provider_names(want)) & set(value.means))
+    return want in value.means
+
+
+def _sure(type_: str, value: Value) -> bool:
+    """Return whether a value that does not agree contradicts."""
+    if type_ == "money":
+        return value.type == "money" or "." in value.raw
+    if type_ == "person":
+        return value.means[0] != "?" and not value.raw.startswith("@")
+    return True
+
+
+def _is_person(want: str, value: Value, people: tuple[str, ...]) -> bool:
+    wanted = set(who(want, people)) | {want, want.lower()}
+    means = set(value.means)
+    return bool(wanted & means) or value.raw.lower() == want.lower()
+
+
+def _people(
+    want: Sequence[str], values: Sequence[Value], group: Group, people: tuple[str, ...]
+) -> tuple[State, str]:
+    found = covered(want, values, group, people)
+    if len(found) == len(want):
+        return "agrees", ""
+    named = [v for v in values if v.means[0] != "?"]
+    if named and not found:
+        return "differs", named[0].raw
+    return ("part" if found else "absent"), ""
+
+
+def covered(
+    want: Sequence[str], values: Sequence[Value], group: Group, people: tuple[str, ...]
+) -> frozenset[str]:
+    """Return which of some people are named, all for "everyone", "both" and "them"."""
+    found = frozenset(name for name in want if any(_is_person(name, v, people) for v in values))
+    if len(want) > 1 and len(found) < len(want):
+        some = any(stem & _ALL for stem in group.stems) and not found
+        if some or any(v.raw.lower() in _HE_ALL for v in values):
+            return frozenset(want)
+    if not found and any(v.means[0] == "?" for v in values) and len(want) == 1:
+        return frozenset(want) if all(v.means[0] == "?" for v in values) else found
+    return found
+
+
+@functools.lru_cache(maxsize=256)
+def provider_names(want: str) -> tuple[str, ...]:
+    """Return the services that a slot's value may mean: a service's name, title or nickname."""
+    low = want.lower()
+    for names in aliases().values():
+        if low in names:
+            return (low,)
+    return aliases().get(low, ())
+
+
+@functools.lru_cache(maxsize=2048)
+def content(words: str) -> tuple[tuple[frozenset[str], ...], ...]:
+    """Return the words of a `words` slot that matter, each with its synonyms (`a|b`)."""
+    found = []
+    for part in words.split():
+        options = tuple(stems_of(option) for option in part.split("|") if option)
+        plain = frozenset().union(*options) if options else frozenset()
+        if plain and not plain <= _SMALL:
+            found.append(options)
+    if not found:
+        found = [(stems_of(part),) for part in words.split()]
+    return tuple(found)
+
+
+def share(words: str, stems: Iterable[frozenset[str]]) -> float:
+    """Return how many of a slot's words are among some stems, from 0 to 1."""
+    known: set[str] = set()
+    for stem in stems:
+        known |= stem
+    wanted = content(words)
+    if not wanted:
+        return 1.0
+    hit = sum(any(_close(option, known) for option in options) for options in wanted)
+    return hit / len(wanted)
+
+
+def _close(option: frozenset[str], known: set[str]) -> bool:
+    return bool(option & known)
+
+
+def words_match(words: str, stems: Iterable[frozenset[str]]) -> bool:
+    """Return whether most of a slot's words are among some stems."""
+    known = list(stems)
+    names = _names_in(words)
+    if names and not any(option & stem for option in names for stem in known):
+        return False
+    return share(words, known) >= (0.6 if len(content(words)) > 2 else 0.5)
+
+
+@functools.lru_cache(maxsize=2048)
+def _names_in(words: str) -> tuple[frozenset[str], ...]:
+    """Return the names among a slot's words: those with a capital, services aside."""
+    parts = [p for part in words.split() for p in part.split("|")]
+    return tuple(
+        stems_of(part) for part in parts if part[:1].isupper() and part.lower() not in aliases()
+    )
+
+
+def foreign(unit: Unit, span: tuple[int, int], places: Sequence[int], known: frozenset[str]) -> bool:
+    """Return whether a clause names a thing of its own: content words not among those known."""
+    start, end = span
+    for place in range(start, end):
+        word = unit.sentence.words[place]
+        if place in places or place in unit.values or not word.text.isalpha():
+            continue
+        if len(word.text) < 3 or word.text.endswith("ly"):
+            continue
+        if (word.bases | {word.text}) & (_SMALL | known):
+            continue
+        return True
+    return False
+
+
+def around(text: Text, unit: Unit) -> list[Unit]:
+    """Return a unit, its headings and its neighbours."""
+    return [unit, *text.around(unit)]
+
+
+def wide_agrees(
+    claim: Claim, slot: str, text: Text, unit: Unit, people: tuple[str, ...]
+) -> bool:
+    """Return whether a slot is in the sentence of a claim, above it or beside it."""
+    type_ = vocabulary()[claim.kind].slots[slot]
+    want = claim.slots[slot]
+    near = around(text, unit)
+    if type_ == "people":
+        near = [unit, *(u for u in [text.heading(unit)] if u is not None)]
+    stems: list[frozenset[str]] = []
+    values: list[tuple[int, Value]] = []
+    for other in near:
+        stems += other.stems
+        values += other.values.items()
+        stems += [stems_of(column) for column in other.columns]
+    state, _ = state_of(type_, want, Group(tuple(values), tuple(stems)), people)
+    return state == "agrees"

@@ -1,0 +1,372 @@
+"""Claims that are read by their values rather than by forms: figures, days and times, names,
+sources, doubts and facts in phrases.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from judge.reading.claims import Claim, vocabulary
+from judge.reading.concepts import stance as stance_of
+from judge.reading.hits import Key, passage
+from judge.reading.marks import believed, marked
+from judge.reading.outcome import Instance
+from judge.reading.polarity import polarity
+from judge.reading.slots import VALUES, agrees, content, provider_names, share, words_match
+from judge.reading.texts import Spoken, Text, Unit, stems_of, taken_apart
+from judge.reading.values import Value, aliases
+
+_HEDGED = frozenset(
+    "may might must should perhaps maybe possibly probably likely potentially will would can could"
+    " expected".split()
+)
+_ASKING = frozenset("if whether unless suppose assuming check see try ask".split())
+_OLD = re.compile(
+    r"\b(?:old|earlier|previous|previously|originally|initially|first|stale|outdated|instead of"
+    r"|rather than|was|were|had|used to|before|wrong|wrongly|not|over|under|above|below|than"
+    r"|between|at least|up to|about|around|fee|limit)\b"
+)
+_TYPES = {
+    "percent": "percent|chance|probability|humidity|likelihood|odds",
+    "temp": "high|low|temperature|warm|cold|degrees|warmest|coldest|lowest|highest|feels|f|c"
+    "|fahrenheit|celsius",
+    "money": "balance|price|total|cost|fee|amount|sum|share|rent|dollars|usd|paid|owe|tip|spending"
+    "|figure|half|money|$",
+}
+_DOWN = re.compile(
+    r"\b(?:down|unavailable|unreachable|offline|error|failed|fails|failing|refused|timed out"
+    r"|time out|not respond\w*|not available|not reach\w*|no data|maintenance|outage|quota|not working"
+    r"|rate limit\w*|could not get|could not reach|out of service|not load\w*|did not answer|503)\b"
+)
+_SOURCED = re.compile(
+    r"\b(?:according to|per|from|source|sources|via|by|used|using|checked|on|asked|based on|went"
+    r" with|fell back on|switched to|turned to)(?: \w+){0,2} (xprovider\d+x)"
+    r"|(xprovider\d+x)(?: \w+){0,3} (?:says?|shows?|gives?|gave|expects?|forecasts?|reports?|has|lists?|puts?"
+    r"|predicts?|calls|confirms?|data|forecast|reading|said|showed|reported|figures?|numbers?)\b"
+)
+
+
+def special_instances(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
+    """Return the instances of a claim whose kind is not read by forms."""
+    frame = vocabulary()[claim.kind].frame
+    return _READERS[frame](claim, key, spoken)
+
+
+def _value_of(key: Key, unit: Unit, place: int) -> str:
+    """Return `yes`, `no` or `open` for the value at a place; a forecast may be hedged."""
+    marks = marked(*key)
+    if unit.number in marks.either or unit.sentence.question:
+        return "open"
+    value, _ = polarity(passage(key), unit.number, [place])
+    words = {word.text for word in unit.sentence.words[:place]}
+    if value == "open" and not words & _ASKING:
+        near = {word.text for word in unit.sentence.words[max(0, place - 3) : place]}
+        value = "no" if near & {"not", "never", "no"} else "yes"
+    if value == "yes" and believed(unit, place, _HEDGED | set("to be appears it".split())):
+        head = " ".join(unit.low.split()[:place])
+        if re.search(r"\b(?:i|we) (?:\w+ )?(?:think|believe|guess|assume|suspect|hope)\b", head):
+            return "open"
+    return value
+
+
+def _chunk(unit: Unit, place: int, types: Sequence[str]) -> list[frozenset[str]]:
+    """Return the stems around a value that are nearer to it than to any other of its type."""
+    words = unit.sentence.words
+    others = [p for p, v in unit.values.items() if v.type in types]
+    ends = sorted(unit.sentence.breaks | {i for i, w in enumerate(words) if w.text in _JOINTS})
+    start = max((e for e in ends if e <= place), default=0)
+    stop = min((e for e in ends if e > place), default=len(words))
+    if not unit.columns and not _says_much(unit, start, stop):
+        before = _before(ends, start)
+        if not any(before <= p < start for p in others):
+            start = before
+    return list(unit.stems[start:stop])
+
+
+def _says_much(unit: Unit, start: int, stop: int) -> bool:
+    """Return whether a stretch holds a content word beside its values."""
+    for place in range(start, stop):
+        word = unit.sentence.words[place]
+        if place not in unit.values and word.text.isalpha() and word.text not in _LITTLE:
+            return True
+    return False
+
+
+_LITTLE = frozenset(
+    "a an the of at for in on is are was be it its to about around now then and so percent degrees"
+    " f c per that there will your you has have with up down only just total".split()
+)
+_JOINTS = frozenset("and but while with versus vs whereas".split())
+
+
+def _before(ends: Sequence[int], at: int) -> int:
+    return max((e for e in ends if e < at), default=0)
+
+
+def _wide(text: Text, unit: Unit, spoken: Spoken, asked: bool = True) -> list[frozenset[str]]:
+    stems = list(unit.stems)
+    for other in text.around(unit):
+        stems += other.stems
+    stems += [stems_of(column) for column in unit.columns]
+    if asked:
+        stems.append(stems_of(spoken.asked))
+    return stems
+
+
+def _own(text: Text, unit: Unit) -> list[frozenset[str]]:
+    stems = list(unit.stems)
+    above = text.heading(unit)
+    if above is not None:
+        stems += above.stems
+    return stems + [stems_of(column) for column in unit.columns]
+
+
+def _cell(unit: Unit, place: int) -> list[frozenset[str]]:
+    """Return the stems of the table header over a value."""
+    if not unit.columns:
+        return []
+    column = sum(1 for b in unit.sentence.breaks if 0 < b <= place)
+    return [stems_of(unit.columns[column])] if column < len(unit.columns) else []
+
+
+# -- figures -------------------------------------------------------------------------------------
+def _figures(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
+    text = taken_apart(*key)
+    want = claim.slots.get("is")
+    of = claim.slots.get("of", "")
+    found = []
+    types = _figure_types(claim)
+    for unit in text.units:
+        places = [p for p, v in unit.values.items() if v.type in types]
+        if not places:
+            continue
+        if of and not words_match(of, _wide(text, unit, spoken)):
+            continue
+        scores = {p: share(of, _chunk(unit, p, types) + _cell(unit, p)) if of else 1 for p in places}
+        best = max(scores.values())
+        for place in places:
+            value = unit.values[place]
+            right = want is None or _is_figure(want, value)
+            if scores[place] < best and not (right and best - scores[place] < 0.2):
+                continue
+            said = _value_of(key, unit, place)
+            if right and said in ("yes", "no"):
+                kind = "claims" if said == "yes" else "denies"
+                found.append(Instance(unit, place, kind))
+            elif want is not None and said == "yes" and not right:
+                alone = sum(score == best for score in scores.values()) == 1
+                sure = value.type != "number" or _infer(claim) is not None
+                full = share(of, _own(text, unit)) == 1.0 and scores[place] >= 0.5
+                if of and alone and sure and full and not _OLD.search(unit.low):
+                    other = f"says {value.raw}, not {want:g}"
+                    found.append(Instance(unit, place, "other", contradiction=other))
+    return found
+
+
+def _infer(claim: Claim) -> str | None:
+    stems = stems_of(f"{claim.slots.get('unit', '')} {claim.slots.get('of', '')}".replace("|", " "))
+    for type_, words in _TYPES.items():
+        if stems & set(words.split("|")):
+            return type_
+    return "money" if "$" in claim.slots.get("unit", "") else None
+
+
+def _figure_types(claim: Claim) -> tuple[str, ...]:
+    known = _infer(claim)
+    return (known, "number") if known else VALUES["value"]
+
+
+def _is_figure(want: float, value: Value) -> bool:
+    if agrees("value", want, value, ()):
+        return True
+    number = value.means[0]
+    rounds = value.type != "money" and want != int(want) and number == round(want)
+    return rounds and "." not in value.raw
+
+
+# -- days and times ------------------------------------------------------------------------------
+def _whens(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
+    text = taken_apart(*key)
+    what = claim.slots.get("what", "")
+    wanted = [slot for slot in ("day", "time") if slot in claim.slots]
+    found = []
+    for unit in text.units:
+        if what and not words_match(what, _wide(text, unit, spoken)):
+            continue
+        right = {}
+        wrong = {}
+        for slot in wanted:
+            places = [p for p, v in unit.values.items() if v.type == slot]
+            good = [p for p in places if agrees(slot, claim.slots[slot], unit.values[p], ())]
+            good = [p for p in good if _value_of(key, unit, p) == "yes"] or good
+            if good:
+                right[slot] = good[0]
+            elif places:
+                wrong[slot] = places
+        if right and not wrong and _others_near(claim, text, unit, wanted, set(right)):
+            place = max(right.values())
+            said = _value_of(key, unit, place)
+            if said != "open":
+                kind = "claims" if said == "yes" else "denies"
+                found.append(Instance(unit, place, kind))
+        elif len(wrong) == 1 and (right or len(wanted) == 1) and what:
+            slot, places = next(iter(wrong.items()))
+            said = _value_of(key, unit, places[0])
+            full = share(what, _own(text, unit)) == 1.0
+            if said == "yes" and len(places) == 1 and full and not _OLD.search(unit.low):
+                raw = unit.values[places[0]].raw
+                other = f"says {raw}, not {_shown(slot, claim.slots[slot])}"
+                found.append(Instance(unit, places[0], "other", contradiction=other))
+    if not wanted and what:
+        for unit in text.units:
+            if words_match(what, unit.stems) and not unit.sentence.question:
+                if any(v.type in ("day", "time") for v in unit.values.values()):
+                    found.append(Instance(unit, 0, "claims"))
+    return found
+
+
+def _shown(slot: str, want: object) -> str:
+    if slot == "time" and isinstance(want, int):
+        return f"{want // 60:02}:{want % 60:02}"
+    return str(want)
+
+
+def _others_near(
+    claim: Claim, text: Text, unit: Unit, wanted: Sequence[str], right: set[str]
+) -> bool:
+    """Return whether slots that a sentence leaves out, if they are needed, stand beside it."""
+    for slot in wanted:
+        if slot in right or slot not in claim.needed:
+            continue
+        near = [v for other in text.around(unit) for v in other.values.values()]
+        if not any(v.type == slot and agrees(slot, claim.slots[slot], v, ()) for v in near):
+            return False
+    return True
+
+
+# -- names ---------------------------------------------------------------------------------------
+def _named(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
+    text = taken_apart(*key)
+    marks = marked(*key)
+    last: tuple[Unit, int] | None = None
+    what = claim.slots.get("what", "")
+    everything = [stem for unit in text.units for stem in unit.stems]
+    if what and not words_match(what, [*everything, stems_of(spoken.asked)]):
+        return []
+    for item in claim.slots.get("items", ()):
+        found = None
+        for unit in text.units:
+            if unit.number in marks.either or unit.number in marks.taken_back:
+                continue
+            if share(item, unit.stems) < 1.0 or unit.sentence.question:
+                continue
+            place = _place_of(item, unit)
+            value, _ = polarity(passage(key), unit.number, [place])
+            if value != "no":
+                found = (unit, place)
+                break
+        if found is None:
+            return []
+        if last is None or found[0].number > last[0].number:
+            last = found
+    return [Instance(last[0], last[1], "claims")] if last else []
+
+
+def _place_of(item: str, unit: Unit) -> int:
+    wanted = content(item)
+    for place, stem in enumerate(unit.stems):
+        if any(option & stem for options in wanted for option in options):
+            return place
+    return 0
+
+
+# -- sources -------------------------------------------------------------------------------------
+def _sources(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
+    text = taken_apart(*key)
+    names = set(provider_names(claim.slots.get("provider", "")))
+    found = []
+    category = _rivals(names)
+    for unit in text.units:
+        sourced = {m[1] or m[2] for m in _SOURCED.finditer(unit.low)}
+        for place, value in unit.values.items():
+            if value.type != "provider":
+                continue
+            said = _value_of(key, unit, place)
+            clause = _clause_low(unit, place)
+            if _DOWN.search(clause) or said == "open":
+                continue
+            if names & set(value.means):
+                if said == "no":
+                    found.append(Instance(unit, place, "denies"))
+                else:
+                    found.append(Instance(unit, place, "claims"))
+            elif set(value.means) & category and said == "yes":
+                if unit.sentence.words[place].text in sourced:
+                    wanted = claim.slots["provider"]
+                    other = f"says {value.raw}, not {wanted}"
+                    found.append(Instance(unit, place, "other", contradiction=other))
+    return found
+
+
+def _rivals(names: set[str]) -> set[str]:
+    """Return the services of a category: the other weather services of a weather service."""
+    category = {name.split("_")[-1] for name in names}
+    pairs = [{"weather_com", "yahoo_weather"}]
+    for pair in pairs:
+        if names & pair:
+            return pair - names
+    return {n for ns in aliases().values() for n in ns if n.split("_")[-1] in category} - names
+
+
+def _clause_low(unit: Unit, place: int) -> str:
+    words = unit.sentence.words
+    ends = sorted(unit.sentence.breaks | {i for i, w in enumerate(words) if w.text in _TURNS})
+    start = max((e for e in ends if e <= place), default=0)
+    stop = min((e for e in ends if e > place), default=len(words))
+    return " ".join(word.text for word in words[start:stop])
+
+
+_TURNS = frozenset("but so because since while and although though however instead therefore".split())
+
+
+# -- doubts and facts ----------------------------------------------------------------------------
+def _unconfirmed(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
+    text = taken_apart(*key)
+    found = []
+    for number in sorted(marked(*key).unsure):
+        unit = text.units[number]
+        what = claim.slots.get("what", "")
+        if not what or words_match(what, _wide(text, unit, spoken, asked=False)):
+            found.append(Instance(unit, 0, "claims"))
+    return found
+
+
+def _fact(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
+    text = taken_apart(*key)
+    marks = marked(*key)
+    plain = spoken.text
+    for number in marks.taken_back | marks.either:
+        plain = plain.replace(text.units[number].raw, "")
+    value, where = stance_of(claim.slots.get("says", ()), plain)
+    if value == "absent":
+        return []
+    kind = "claims" if value == "asserted" else "denies"
+    return [Instance(_unit_of(text, where, marks.taken_back), 0, kind)]
+
+
+def _unit_of(text: Text, where: str, back: frozenset[int]) -> Unit:
+    """Return the unit that a sentence of normalised words is most likely of."""
+    wanted = set(where.lower().split())
+    left = [unit for unit in text.units if unit.number not in back]
+    return max(left, key=lambda u: len(wanted & set(u.raw.lower().split())), default=text.units[0])
+
+
+_READERS: dict[str, Callable[[Claim, Key, Spoken], list[Instance]]] = {
+    "figure": _figures,
+    "when": _whens,
+    "named": _named,
+    "source": _sources,
+    "unconfirmed": _unconfirmed,
+    "fact": _fact,
+}
