@@ -61,8 +61,12 @@ async def _compute(
     routes: list[Route] = []
     complete = True
     for name, steps in _scripts(scenario):
-        clean = await play(scenario, steps, faulted=False)
-        own = await play(scenario, steps)
+        try:
+            clean = await play(scenario, steps, faulted=False)
+            own = await play(scenario, steps)
+        except InputError:
+            complete = False  # the proof tells why; here, no outcome is known
+            continue
         routes += [Route(name, own, True), Route(f"{name}, without faults", clean, False)]
         if foreign or seed is not None:
             try:

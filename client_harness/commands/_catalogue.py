@@ -26,6 +26,8 @@ from client_harness.lookup import resolve
 from fault_profiles import model as faults
 from fault_profiles import profiles
 from judge import checks
+from judge.reading.claims import FOLDER as CLAIMS
+from judge.reading.claims import vocabulary
 from scenarios import load
 from scenarios.haystack import history
 from scenarios.worlds import build
@@ -199,6 +201,12 @@ def _check_line(name: str) -> Entry:
     return {"about": _line(checks.kinds()[name].__doc__)}
 
 
+def _claim_line(name: str) -> Entry:
+    claim = vocabulary()[name]
+    slots = ", ".join(f"{slot} ({type_})" for slot, type_ in claim.slots.items())
+    return {"about": f"{claim.about}: {slots}"}
+
+
 def _agent_line(name: str) -> Entry:
     return {"about": _line(resolve(name).ABOUT)}
 
@@ -261,6 +269,7 @@ _LISTS: dict[str, List] = {
     "suites": List(load.suites, _suite),
     "faults": List(faults.kinds, _fault_line),
     "checks": List(checks.kinds, _check_line),
+    "claims": List(vocabulary, _claim_line),
     "agents": List(_every_agent, _agent_line),
     "adapters": List(adapters, _agent_line),
     "worlds": List(build.names, lambda name: _head(_world_page(name))),
@@ -413,6 +422,7 @@ _SHELVES: dict[str, Shelf] = {
     "scenario": Shelf(load.index, _scenario),
     "fault": Shelf(faults.kinds, lambda name: _fields(faults.kinds()[name])),
     "check": Shelf(checks.kinds, lambda name: _fields(checks.kinds()[name])),
+    "claim": Shelf(vocabulary, lambda name: _file(CLAIMS / f"{name}.yaml")),
     "agent": Shelf(_every_agent, _agent),
     "suite": Shelf(load.suites, _suite),
     "world": Shelf(build.names, lambda name: _file(_world_page(name))),

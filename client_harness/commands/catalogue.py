@@ -23,6 +23,7 @@ class What(StrEnum):
     suites = "suites"
     faults = "faults"
     checks = "checks"
+    claims = "claims"
     agents = "agents"
     adapters = "adapters"
     worlds = "worlds"

@@ -182,12 +182,13 @@ class Proof:
         if spare > 0:
             questions = min(spare, len(self.scenario.turns))
             done = await self._play("detour", detours.asking(questions), straight=True)
-            self._passes(done, "a harmless question first")
+            if _answers(done) == _answers(base):  # else the question was not harmless here
+                self._passes(done, "a harmless question first")
         for played, setting in zip(self._kept[:2], ("base", "clean"), strict=True):
             assert played.record is not None
             texts = Texts(self.scenario, played.record)
             for plain in texts.plain():
-                verdict, _ = texts.judged(plain, setting)
+                verdict = texts.judged(plain, setting)
                 problem = f"detour {plain.name}: {verdict.value} in {setting}: {verdict.why}"
                 self._need(verdict.value == "pass", f"{problem} ({plain.text})")
 
@@ -419,8 +420,7 @@ class Proof:
         assert base.record is not None
         texts = Texts(self.scenario, base.record)
         for mutant in texts.mutants():
-            verdict, record = texts.judged(mutant, "base")
-            self._truths.look(mutant.name, record)
+            verdict = texts.judged(mutant, "base")
             self.tally.mutant(mutant.name, [verdict], equal=False)
 
     # -- what is declared ------------------------------------------------------------------------
@@ -459,6 +459,10 @@ class Proof:
                 f"fault {fault} hides behind a good-looking reply: have an evidence check that is "
                 "a gate in base, or `verification: false` with a reason in `about`"
             )
+
+
+def _answers(done: Played) -> list[str]:
+    return [m.about for m in done.messages if m.about not in (None, "default")]
 
 
 def _errors(done: Played) -> list[bool]:

@@ -62,8 +62,8 @@ class Texts:
         """The assistant's texts."""
         return self._record.said()
 
-    def judged(self, mutant: TextMutant, setting: Any) -> tuple[Verdict, Record]:
-        """Return the verdict on the run with a text replaced, and its record."""
+    def judged(self, mutant: TextMutant, setting: Any) -> Verdict:
+        """Return the verdict on the run with a text replaced."""
         old = self._record
         events = [
             replace(e, text=mutant.text) if isinstance(e, Message) and e.seq == mutant.seq else e
@@ -74,7 +74,7 @@ class Texts:
         for check in self._scenario.gates:
             if check.kind in _TEXTLESS and id(check) in old.found:
                 record.found[id(check)] = old.found[id(check)]
-        return judge(self._scenario.gates, record, setting), record
+        return judge(self._scenario.gates, record, setting)
 
     def moment(self, message: Message) -> Moment:
         """Return the moment of a text."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from judge.statements import Statement
 from judge.statements.mails import mails
 from judge.statements.scope import ALWAYS, Moment
 from judge.trace import Record
@@ -20,9 +23,9 @@ class Truths:
         """Evaluate every statement at each text of a run."""
         if not self._statements:
             return
-        texts = [Moment.of(record, message) for message in record.said()]
+        texts = [(message.turn, Moment.of(record, message)) for message in record.said()]
         for statement in self._statements:
-            moments = texts
+            moments = _heard(statement, texts, record.last_turn)
             if statement.in_mail_to is not None:
                 sent = mails(record, statement.in_mail_to)
                 moments = [Moment(record, mail.seq, mail.turn, mail.at) for mail in sent]
@@ -47,3 +50,13 @@ class Truths:
                     + ("; write `holds: always`" if True in values else "")
                 )
         return problems
+
+
+def _heard(
+    statement: Statement, texts: Sequence[tuple[int, Moment]], last_turn: int
+) -> list[Moment]:
+    """Return the moments that count: for what must be told, the end of its turn."""
+    if statement.mode != "must" or statement.turn == "any":
+        return [moment for _, moment in texts]
+    turn = last_turn if statement.turn == "last" else statement.turn
+    return [moment for number, moment in texts if number == turn][-1:]

@@ -122,6 +122,8 @@ def _value(item: Item, column: str, world: World | None) -> str:
 
 
 def _written(value: Any, how: str | None, world: World | None) -> str:
+    if value is None:
+        return "nobody" if how is None else "nothing"
     if how == "cents" and isinstance(value, int):
         return f"${value / 100:,.2f}"
     if how in ("moment", "day") and isinstance(value, str):

@@ -53,7 +53,7 @@ class Kind(Declared):
     `slots` gives each slot's type. `forms` are phrases that make the claim, `denials` phrases that
     deny it; in them, `<money>` is any value of a type, `@term` the words of `terms` (`a|b`), and a
     last `!money` passes over clauses with such a value. `topic` holds words that show that a doubt
-    is about this kind. A deed has `deed`. `accepts` and `refuses` prove the entry.
+    is about this kind; `hedged` that "may be" is enough to tell it. A deed has `deed`. `accepts` and `refuses` prove the entry.
     """
 
     about: str
@@ -63,6 +63,7 @@ class Kind(Declared):
     forms: tuple[str, ...] = ()
     denials: tuple[str, ...] = ()
     topic: str = ""
+    hedged: bool = False
     deed: DeedOf | None = None
     accepts: tuple[Proof, ...] = ()
     refuses: tuple[Proof, ...] = ()

@@ -11,7 +11,7 @@ from judge.reading.claims import vocabulary
 from judge.reading.hits import Hit, Key, hits, points
 from judge.reading.marks import marked
 from judge.reading.slots import VALUES, Group, groups, segment, types_of
-from judge.reading.texts import Spoken, Unit, taken_apart
+from judge.reading.texts import Spoken, Unit, stems_of, taken_apart
 
 
 @dataclass(frozen=True)
@@ -70,15 +70,83 @@ def done(spoken: Spoken) -> bool:
 
 _AGENT = frozenset({"i", "we"})
 _FILL = frozenset(
-    "have has had also just already then now successfully both both and ve did either all first"
-    " finally additionally went ahead even so therefore still quickly only once again please"
-    " instead immediately separately gone ok okay yes done great well next that finally".split()
+    [
+        "have",
+        "has",
+        "had",
+        "also",
+        "just",
+        "already",
+        "then",
+        "now",
+        "successfully",
+        "both",
+        "both",
+        "and",
+        "ve",
+        "did",
+        "either",
+        "all",
+        "first",
+        "finally",
+        "additionally",
+        "went",
+        "ahead",
+        "even",
+        "so",
+        "therefore",
+        "still",
+        "quickly",
+        "only",
+        "once",
+        "again",
+        "please",
+        "instead",
+        "immediately",
+        "separately",
+        "gone",
+        "ok",
+        "okay",
+        "yes",
+        "done",
+        "great",
+        "well",
+        "next",
+        "that",
+        "finally",
+    ]
 )
 _LOOKS = frozenset(
-    "checked looked found saw read compared verified noticed tried asked confirmed reviewed searched"
-    " seen viewed opened listed attempted wanted".split()
+    [
+        "checked",
+        "looked",
+        "found",
+        "saw",
+        "read",
+        "compared",
+        "verified",
+        "noticed",
+        "tried",
+        "asked",
+        "confirmed",
+        "reviewed",
+        "searched",
+        "seen",
+        "viewed",
+        "opened",
+        "listed",
+        "attempted",
+        "wanted",
+    ]
 )
-_GIVEN_BY = re.compile(r"\bby (?!(?:me\b|email|mail|xprovider|xday|xtime|xmoney|reply|then|now))")
+_IDLE = re.compile(
+    r"\b(?:made (?:sure|up|it|that|this|certain|no|do|note|use|sense|an? (?:mistake|error|note)|the"
+    r" mistake)|put together|put (?:it|this|that) (?:all )?(?:together|differently)"
+    r"|(?:took|taken) (?:\w+ ){0,3}from|took (?:care|note|into|a|over)|turned (?:to|out|up)"
+    r"|set (?:aside|out)|stopped|noted|left|kept|started|wrote down|logged (?:in|into)|opened"
+    r"|switched (?:to|over|accounts?|back)|entered|marked (?:as )?unclear|brought up|put in"
+    r"|changed (?:nothing|my mind|no)|made up|told you|informed you|updated you)\b"
+)
 
 
 def deeds(spoken: Spoken) -> list[Deed]:
@@ -90,18 +158,35 @@ def deeds(spoken: Spoken) -> list[Deed]:
 def _deeds(spoken: Spoken) -> tuple[Deed, ...]:
     key = (spoken.text, spoken.today, spoken.people)
     marks = marked(*key)
-    found: dict[tuple[str, str], Deed] = {}
+    best: dict[tuple[int, int], tuple[tuple[int, int], str, Hit]] = {}
     for kind, entry in vocabulary().items():
         if entry.deed is None:
             continue
+        topic = stems_of(entry.topic.replace("|", " "))
         for hit in hits(kind, key):
             unit = hit.unit
             if hit.value != "yes" or hit.earlier or unit.number in marks.taken_back:
                 continue
             if unit.sentence.question or points(hit) or not _own(hit):
                 continue
-            found.setdefault((kind, unit.raw), Deed(kind, _slots(kind, key, hit), unit.raw))
+            if _IDLE.search(" ".join(unit.low.split()[hit.places[0] :][:8])):
+                continue
+            start, end = segment(unit, hit.places)
+            named = sum(bool(stem & topic) for stem in unit.stems[start:end])
+            weight = (len(hit.places) + named, len(entry.deed.op))
+            place = (unit.number, _verb(hit))
+            if place not in best or weight > best[place][0]:
+                best[place] = (weight, kind, hit)
+    found: dict[tuple[str, str], Deed] = {}
+    for _, (_, kind, hit) in sorted(best.items(), key=lambda item: item[0]):
+        where = hit.unit.raw
+        found.setdefault((kind, where), Deed(kind, _slots(kind, key, hit), where))
     return tuple(found.values())
+
+
+def _verb(hit: Hit) -> int:
+    words = hit.unit.sentence.words
+    return next((p for p in hit.places if words[p].form == "ed"), -1)
 
 
 def _own(hit: Hit) -> bool:
@@ -110,8 +195,8 @@ def _own(hit: Hit) -> bool:
         return False
     unit = hit.unit
     words = unit.sentence.words
-    verb = next((p for p in hit.places if words[p].form == "ed"), None)
-    if verb is None:
+    verb = _verb(hit)
+    if verb < 0:
         return False
     at = verb - 1
     while at >= 0:

@@ -11,16 +11,44 @@ from judge.reading.claims import split_phrase, vocabulary
 from judge.reading.concepts import PLACES, Item, matches, type_word
 from judge.reading.marks import believed, marked, reported
 from judge.reading.polarity import Passage, polarity, repeated
+from judge.reading.slots import is_verb
 from judge.reading.texts import Text, Unit, taken_apart
+from judge.reading.values import CROSS
 from judge.reading.words import Sentence
 
 Key = tuple[str, str, tuple[str, ...]]
 """A text, the day on which it is said, and the people whom it may name."""
 
 _MORE = frozenset(
-    "again twice duplicate duplicated second another double doubled extra other else 2 additional"
-    " additionally more anything anybody anyone everything repeat repeated once wrong both"
-    " further separately third".split()
+    [
+        "again",
+        "twice",
+        "duplicate",
+        "duplicated",
+        "second",
+        "another",
+        "double",
+        "doubled",
+        "extra",
+        "other",
+        "else",
+        "2",
+        "additional",
+        "additionally",
+        "more",
+        "anything",
+        "anybody",
+        "anyone",
+        "everything",
+        "repeat",
+        "repeated",
+        "once",
+        "wrong",
+        "both",
+        "further",
+        "separately",
+        "third",
+    ]
 )
 
 
@@ -39,7 +67,26 @@ class Hit:
     whole: bool = False
 
 
-_POINTERS = frozenset("it that this both they".split())
+_ASKING = frozenset(
+    [
+        "if",
+        "whether",
+        "unless",
+        "when",
+        "once",
+        "suppose",
+        "assuming",
+        "check",
+        "see",
+        "try",
+        "ask",
+        "tell",
+    ]
+)
+_ROW_NO = frozenset(
+    ["failed", "declined", "rejected", "refused", "error", "unsent", "bounced", "no"]
+)
+_POINTERS = frozenset(["it", "that", "this", "both", "they"])
 
 
 def points(hit: Hit) -> bool:
@@ -96,7 +143,6 @@ def hits(kind: str, key: Key) -> tuple[Hit, ...]:
 
 
 def _in_unit(kind: str, key: Key, text: Text, unit: Unit) -> Iterable[Hit]:
-    deed = vocabulary()[kind].deed is not None
     known = words_of(unit.sentence)
     joined = _joined(text, unit)
     wide = known | words_of(text.units[unit.heading].sentence) if joined else known
@@ -106,8 +152,10 @@ def _in_unit(kind: str, key: Key, text: Text, unit: Unit) -> Iterable[Hit]:
                 continue
             own = False
             for places, exact in matches(items, unit.sentence):
+                if _crosses(unit, places):
+                    continue
                 own = True
-                hit = _judged(key, unit, places, exact, denials, deed)
+                hit = _judged(key, unit, places, exact, denials, kind)
                 if hit is not None:
                     yield hit
             if joined and not own:
@@ -118,6 +166,29 @@ def _in_unit(kind: str, key: Key, text: Text, unit: Unit) -> Iterable[Hit]:
                         hit = _under(key, text, unit, body, places[: -len(body)], denials)
                         if hit is not None:
                             yield hit
+
+
+_JOINTS = frozenset(["and", "then", "so", "because", "while", "although", "though"])
+
+
+def _crosses(unit: Unit, places: Sequence[int]) -> bool:
+    """Return whether a form's words are of two clauses: "took the $35 back and sent $40"."""
+    words = unit.sentence.words
+    matched = set(places)
+    for at in range(places[0] + 1, places[-1]):
+        if words[at].text not in _JOINTS or at in matched:
+            continue
+        if words[at].text in ("so", "because", "although", "though"):
+            return True
+        after = range(at + 1, min(at + 4, len(words)))
+        if any(is_verb(unit, place) and place not in matched for place in after):
+            return True
+        before = range(max(0, at - 8), at)
+        if any(is_verb(unit, place) and place not in matched for place in before) and any(
+            place > at and is_verb(unit, place) for place in places
+        ):
+            return True
+    return False
 
 
 def _joined(text: Text, unit: Unit) -> tuple[Sentence, int] | None:
@@ -141,23 +212,36 @@ def _join(above: Sentence, item: Sentence) -> tuple[Sentence, int]:
 
 
 def _judged(
-    key: Key, unit: Unit, places: Sequence[int], exact: bool, denials: bool, deed: bool
+    key: Key, unit: Unit, places: Sequence[int], exact: bool, denials: bool, kind: str
 ) -> Hit | None:
+    entry = vocabulary()[kind]
+    deed = entry.deed is not None
+    hedged = entry.hedged
     if deed and not _outside(unit, places):
         return None
     value, earlier = polarity(passage(key), unit.number, places)
     if value == "no":
         if repeated(unit.sentence, places) or _once_more(unit, places):
             return None
+    elif value == "open" and hedged and _only_hedged(unit, places):
+        value = "yes" if exact else value
     elif value == "yes" and not exact:
         return None
-    elif value == "yes":
+    elif value == "yes" and not hedged:
         value = _weighed(key, unit, places, deed)
     if denials:
         if value == "no":
             return None
         value = "no" if value == "yes" else value
+    if unit.number in marked(*key).either:
+        value = "open"
     return Hit(unit, tuple(places), value, earlier)
+
+
+def _only_hedged(unit: Unit, places: Sequence[int]) -> bool:
+    """Return whether nothing but a hedge keeps a sentence from an assertion."""
+    words = {word.text for word in unit.sentence.words[: places[-1]]}
+    return not unit.sentence.question and not words & _ASKING
 
 
 def _under(
@@ -184,6 +268,9 @@ def _weighed(
     if unit.number in marks.either:
         return "open"
     matched = {unit.sentence.words[place].text for place in places}
+    words = {word.text for word in unit.sentence.words}
+    if CROSS in words or (deed and unit.row and words & _ROW_NO):
+        return "no"
     if believed(unit, places[0], matched):
         return "open"
     if deed and reported(unit, places[0]):

@@ -56,9 +56,7 @@ _OPTION = re.compile(
     r"^(?:option|scenario|possibility|alternative|version|case|variant|outcome) "
     r"(?:[a-e]|xnumber\d+x|1|2|3)\b"
 )
-_ENUMERATED = re.compile(
-    r"\b(?:exactly |only |just )?(?:one|1) of (?:these|the following|those)\b"
-)
+_ENUMERATED = re.compile(r"\b(?:exactly |only |just )?(?:one|1) of (?:these|the following|those)\b")
 _BELIEF = re.compile(
     r"\b(?:i|we) (?:do |would |really |still |also )*(?:believe|think|assume|guess|suspect|expect"
     r"|imagine|presume|hope|trust|reckon|figured?|would say|understand|gather)\b"
@@ -201,7 +199,12 @@ def believed(unit: Unit, before: int, matched: Set[str]) -> bool:
     if words <= before:
         between = low.split()[words:before]
         return "but" not in between
-    return bool(re.search(r"\bi (?:believe|think|guess|assume|suspect|hope)\b$|\bas far as i (?:can (?:tell|see)|know)\b", low)) or bool(
+    return bool(
+        re.search(
+            r"\bi (?:believe|think|guess|assume|suspect|hope)\b$|\bas far as i (?:can (?:tell|see)|know)\b",
+            low,
+        )
+    ) or bool(
         re.match(r"(?:probably|apparently|presumably|i think|i believe|hopefully)", found[0])
         and words - before <= 4
     )

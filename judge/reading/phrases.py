@@ -196,9 +196,7 @@ def _same(claim: Claim, agreed: set[str]) -> bool:
     return any(types[slot] in strong for slot in agreed)
 
 
-def _leaves_out(
-    claim: Claim, slot: str, hit: Hit, span: tuple[int, int], spoken: Spoken
-) -> bool:
+def _leaves_out(claim: Claim, slot: str, hit: Hit, span: tuple[int, int], spoken: Spoken) -> bool:
     """Return whether a clause just does not say what it is about, rather than naming another
     thing.
     """
@@ -223,8 +221,8 @@ def _bag(claim: Claim) -> frozenset[str]:
     bag: frozenset[str] = frozenset()
     for slot, want in claim.slots.items():
         if vocabulary()[claim.kind].slots[slot] == "words":
-            for options in content(want):
-                bag = bag.union(*options)
+            for _, options in content(want):
+                bag |= options
     return bag
 
 

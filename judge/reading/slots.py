@@ -26,16 +26,143 @@ VALUES: dict[str, tuple[str, ...]] = {
 }
 """The types of value that a slot's type reads."""
 
-_AUX = frozenset("is was are were will has have had did do does can could".split())
-_CUTS = frozenset("and but then so while because since although though however which where".split())
-_SMALL = frozenset(
-    "a an the of to for from in on at by with via and or is are was were be been has have had it its"
-    " that this these those my your our their his her him them you i we as so now then also just"
-    " already successfully both all each one two her he she they there here new again out up over"
-    " about into within under who whom which what when where not no yes still only once exactly"
-    " right sent done email mail message payment account via me us please per same s".split()
+_AUX = frozenset(
+    [
+        "is",
+        "was",
+        "are",
+        "were",
+        "am",
+        "will",
+        "has",
+        "have",
+        "had",
+        "did",
+        "do",
+        "does",
+        "can",
+        "could",
+    ]
 )
-_ALL = frozenset("everyone everybody all each both".split())
+_CUTS = frozenset(
+    [
+        "and",
+        "but",
+        "then",
+        "so",
+        "while",
+        "because",
+        "since",
+        "although",
+        "though",
+        "however",
+        "which",
+        "where",
+    ]
+)
+_TURNS = frozenset(["but", "because", "although", "though", "while", "however", "whereas"])
+_SMALL = frozenset(
+    [
+        "a",
+        "an",
+        "the",
+        "of",
+        "to",
+        "for",
+        "from",
+        "in",
+        "on",
+        "at",
+        "by",
+        "with",
+        "via",
+        "and",
+        "or",
+        "is",
+        "are",
+        "was",
+        "were",
+        "be",
+        "been",
+        "has",
+        "have",
+        "had",
+        "it",
+        "its",
+        "that",
+        "this",
+        "these",
+        "those",
+        "my",
+        "your",
+        "our",
+        "their",
+        "his",
+        "her",
+        "him",
+        "them",
+        "you",
+        "i",
+        "we",
+        "as",
+        "so",
+        "now",
+        "then",
+        "also",
+        "just",
+        "already",
+        "successfully",
+        "both",
+        "all",
+        "each",
+        "one",
+        "two",
+        "her",
+        "he",
+        "she",
+        "they",
+        "there",
+        "here",
+        "new",
+        "again",
+        "out",
+        "up",
+        "over",
+        "about",
+        "into",
+        "within",
+        "under",
+        "who",
+        "whom",
+        "which",
+        "what",
+        "when",
+        "where",
+        "not",
+        "no",
+        "yes",
+        "still",
+        "only",
+        "once",
+        "exactly",
+        "right",
+        "sent",
+        "done",
+        "email",
+        "mail",
+        "message",
+        "payment",
+        "account",
+        "via",
+        "me",
+        "us",
+        "please",
+        "per",
+        "same",
+        "s",
+    ]
+)
+_ALL = frozenset(["everyone", "everybody", "all", "each", "both"])
 _HE_ALL = ("them", "they")
 
 
@@ -68,20 +195,35 @@ def _cut(unit: Unit, at: int, places: set[int]) -> bool:
     joins = words[at].text in _CUTS
     if at not in breaks and not joins:
         return False
-    if at in places:
-        return False
+    if words[at].text in _TURNS:
+        return True
     seen = 0
     for place in range(at + joins, len(words)):
         if seen and (place in breaks or words[place].text in _CUTS):
             return False
         if place in places:
-            return False
-        word = words[place]
-        if (word.form == "ed" and word.text.isalpha()) or word.text in _AUX:
+            return _has_verb(unit, at, places)
+        if is_verb(unit, place):
             return True
         seen += 1
         if seen > 6:
             return False
+    return False
+
+
+def is_verb(unit: Unit, place: int) -> bool:
+    """Return whether a word is a past form or an auxiliary."""
+    word = unit.sentence.words[place]
+    return (word.form == "ed" and word.text.isalpha()) or word.text in _AUX
+
+
+def _has_verb(unit: Unit, at: int, places: set[int]) -> bool:
+    """Return whether what stands before a joint has a verb of its own."""
+    if any(place < at for place in places):
+        return False
+    for place in range(at - 1, max(-1, at - 10), -1):
+        if is_verb(unit, place):
+            return True
     return False
 
 
@@ -208,34 +350,60 @@ def provider_names(want: str) -> tuple[str, ...]:
     return aliases().get(low, ())
 
 
+_SAME = (
+    "email mail message reply answer e-mail", "payment transfer money", "booking reservation",
+    "meeting event appointment", "total altogether sum everything comes amount all",
+    "balance left available remaining", "chance probability likelihood risk odds", "rain showers wet"
+    " precipitation raining rainy rains drizzle", "high highs maximum max warmest top",
+    "low lows minimum min coldest lowest", "share each pays pay half", "price cost fare costs",
+    "review rating", "delete deleted remove", "flight plane", "arrival arrive arrives land lands"
+    " landing get in", "start starts begin begins starting", "due deadline", "scheduled standing"
+    " recurring planned", "duplicate double second extra", "temperature degrees", "allowance"
+    " allowances", "photo photos pictures picture images", "fee charge", "owe owes owed",
+)  # fmt: skip
+
+
+@functools.cache
+def _synonyms() -> dict[str, frozenset[str]]:
+    found: dict[str, frozenset[str]] = {}
+    for line in _SAME:
+        group = stems_of(line)
+        for word in group:
+            found[word] = found.get(word, frozenset()) | group
+    return found
+
+
 @functools.lru_cache(maxsize=2048)
-def content(words: str) -> tuple[tuple[frozenset[str], ...], ...]:
-    """Return the words of a `words` slot that matter, each with its synonyms (`a|b`)."""
+def content(words: str) -> tuple[tuple[float, frozenset[str]], ...]:
+    """Return the words of a `words` slot that matter: the weight of each (2 for a name) and its
+    base forms, with those of its synonyms (`a|b`).
+    """
     found = []
     for part in words.split():
-        options = tuple(stems_of(option) for option in part.split("|") if option)
-        plain = frozenset().union(*options) if options else frozenset()
+        options = [stems_of(option) for option in part.split("|") if option]
+        plain: frozenset[str] = frozenset().union(*options)
         if plain and not plain <= _SMALL:
-            found.append(options)
+            found.append((2.0 if part[0].isupper() else 1.0, _widened(plain)))
     if not found:
-        found = [(stems_of(part),) for part in words.split()]
+        found = [(1.0, _widened(stems_of(part))) for part in words.split()]
     return tuple(found)
 
 
+def _widened(stems: frozenset[str]) -> frozenset[str]:
+    for stem in stems:
+        stems |= _synonyms().get(stem, frozenset())
+    return stems
+
+
 def share(words: str, stems: Iterable[frozenset[str]]) -> float:
-    """Return how many of a slot's words are among some stems, from 0 to 1."""
+    """Return how much of a slot's words is among some stems, from 0 to 1."""
     known: set[str] = set()
     for stem in stems:
         known |= stem
     wanted = content(words)
-    if not wanted:
-        return 1.0
-    hit = sum(any(_close(option, known) for option in options) for options in wanted)
-    return hit / len(wanted)
-
-
-def _close(option: frozenset[str], known: set[str]) -> bool:
-    return bool(option & known)
+    whole = sum(weight for weight, _ in wanted)
+    hit = sum(weight for weight, options in wanted if options & known)
+    return hit / whole if whole else 1.0
 
 
 def words_match(words: str, stems: Iterable[frozenset[str]]) -> bool:
@@ -256,7 +424,9 @@ def _names_in(words: str) -> tuple[frozenset[str], ...]:
     )
 
 
-def foreign(unit: Unit, span: tuple[int, int], places: Sequence[int], known: frozenset[str]) -> bool:
+def foreign(
+    unit: Unit, span: tuple[int, int], places: Sequence[int], known: frozenset[str]
+) -> bool:
     """Return whether a clause names a thing of its own: content words not among those known."""
     start, end = span
     for place in range(start, end):
@@ -276,9 +446,7 @@ def around(text: Text, unit: Unit) -> list[Unit]:
     return [unit, *text.around(unit)]
 
 
-def wide_agrees(
-    claim: Claim, slot: str, text: Text, unit: Unit, people: tuple[str, ...]
-) -> bool:
+def wide_agrees(claim: Claim, slot: str, text: Text, unit: Unit, people: tuple[str, ...]) -> bool:
     """Return whether a slot is in the sentence of a claim, above it or beside it."""
     type_ = vocabulary()[claim.kind].slots[slot]
     want = claim.slots[slot]

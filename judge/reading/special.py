@@ -18,10 +18,27 @@ from judge.reading.texts import Spoken, Text, Unit, stems_of, taken_apart
 from judge.reading.values import Value, aliases
 
 _HEDGED = frozenset(
-    "may might must should perhaps maybe possibly probably likely potentially will would can could"
-    " expected".split()
+    [
+        "may",
+        "might",
+        "must",
+        "should",
+        "perhaps",
+        "maybe",
+        "possibly",
+        "probably",
+        "likely",
+        "potentially",
+        "will",
+        "would",
+        "can",
+        "could",
+        "expected",
+    ]
 )
-_ASKING = frozenset("if whether unless suppose assuming check see try ask".split())
+_ASKING = frozenset(
+    ["if", "whether", "unless", "suppose", "assuming", "check", "see", "try", "ask"]
+)
 _OLD = re.compile(
     r"\b(?:old|earlier|previous|previously|originally|initially|first|stale|outdated|instead of"
     r"|rather than|was|were|had|used to|before|wrong|wrongly|not|over|under|above|below|than"
@@ -63,7 +80,7 @@ def _value_of(key: Key, unit: Unit, place: int) -> str:
     if value == "open" and not words & _ASKING:
         near = {word.text for word in unit.sentence.words[max(0, place - 3) : place]}
         value = "no" if near & {"not", "never", "no"} else "yes"
-    if value == "yes" and believed(unit, place, _HEDGED | set("to be appears it".split())):
+    if value == "yes" and believed(unit, place, _HEDGED | set(["to", "be", "appears", "it"])):
         head = " ".join(unit.low.split()[:place])
         if re.search(r"\b(?:i|we) (?:\w+ )?(?:think|believe|guess|assume|suspect|hope)\b", head):
             return "open"
@@ -94,10 +111,49 @@ def _says_much(unit: Unit, start: int, stop: int) -> bool:
 
 
 _LITTLE = frozenset(
-    "a an the of at for in on is are was be it its to about around now then and so percent degrees"
-    " f c per that there will your you has have with up down only just total".split()
+    [
+        "a",
+        "an",
+        "the",
+        "of",
+        "at",
+        "for",
+        "in",
+        "on",
+        "is",
+        "are",
+        "was",
+        "be",
+        "it",
+        "its",
+        "to",
+        "about",
+        "around",
+        "now",
+        "then",
+        "and",
+        "so",
+        "percent",
+        "degrees",
+        "f",
+        "c",
+        "per",
+        "that",
+        "there",
+        "will",
+        "your",
+        "you",
+        "has",
+        "have",
+        "with",
+        "up",
+        "down",
+        "only",
+        "just",
+        "total",
+    ]
 )
-_JOINTS = frozenset("and but while with versus vs whereas".split())
+_JOINTS = frozenset(["and", "but", "while", "with", "versus", "vs", "whereas"])
 
 
 def _before(ends: Sequence[int], at: int) -> int:
@@ -137,18 +193,26 @@ def _figures(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
     of = claim.slots.get("of", "")
     found = []
     types = _figure_types(claim)
+    tops = _tops(text, of, types)
     for unit in text.units:
         places = [p for p, v in unit.values.items() if v.type in types]
         if not places:
             continue
-        if of and not words_match(of, _wide(text, unit, spoken)):
+        cents = want is not None and want != int(want)
+        distinct = cents and _infer(claim) in (None, "money")
+        near = not of or words_match(of, _wide(text, unit, spoken))
+        if not near and not distinct:
             continue
-        scores = {p: share(of, _chunk(unit, p, types) + _cell(unit, p)) if of else 1 for p in places}
+        scores = {
+            p: share(of, _chunk(unit, p, types) + _cell(unit, p)) if of else 1 for p in places
+        }
         best = max(scores.values())
         for place in places:
             value = unit.values[place]
             right = want is None or _is_figure(want, value)
-            if scores[place] < best and not (right and best - scores[place] < 0.2):
+            if unit.number not in tops and not (right and distinct):
+                continue
+            if scores[place] < best and not (right and distinct):
                 continue
             said = _value_of(key, unit, place)
             if right and said in ("yes", "no"):
@@ -162,6 +226,16 @@ def _figures(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
                     other = f"says {value.raw}, not {want:g}"
                     found.append(Instance(unit, place, "other", contradiction=other))
     return found
+
+
+def _tops(text: Text, of: str, types: Sequence[str]) -> set[int]:
+    """Return the units with values that name most of what a figure is of."""
+    scores = {}
+    for unit in text.units:
+        if any(value.type in types for value in unit.values.values()):
+            scores[unit.number] = share(of, _own(text, unit)) if of else 1.0
+    best = max(scores.values(), default=0.0)
+    return {number for number, score in scores.items() if score == best}
 
 
 def _infer(claim: Claim) -> str | None:
@@ -276,7 +350,7 @@ def _named(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
 def _place_of(item: str, unit: Unit) -> int:
     wanted = content(item)
     for place, stem in enumerate(unit.stems):
-        if any(option & stem for options in wanted for option in options):
+        if any(options & stem for _, options in wanted):
             return place
     return 0
 
@@ -327,7 +401,21 @@ def _clause_low(unit: Unit, place: int) -> str:
     return " ".join(word.text for word in words[start:stop])
 
 
-_TURNS = frozenset("but so because since while and although though however instead therefore".split())
+_TURNS = frozenset(
+    [
+        "but",
+        "so",
+        "because",
+        "since",
+        "while",
+        "and",
+        "although",
+        "though",
+        "however",
+        "instead",
+        "therefore",
+    ]
+)
 
 
 # -- doubts and facts ----------------------------------------------------------------------------

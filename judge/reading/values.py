@@ -431,7 +431,10 @@ def _hour(found: re.Match[str], _: _Masker) -> tuple[str, Sequence[Any], str] | 
 
 
 def _day(found: re.Match[str], made: _Masker) -> tuple[str, Sequence[Any], str] | None:
-    means = _dates(found, made.today)
+    now = datetime.date.fromisoformat(made.today[:10])
+    means = sorted(
+        _dates(found, made.today), key=lambda d: abs((datetime.date.fromisoformat(d) - now).days)
+    )
     return ("day", means, "") if means else None
 
 

@@ -27,16 +27,27 @@ class Mail:
 
 
 def mails(record: Record, address: str) -> Iterator[Mail]:
-    """Yield the mails that the agent sent to an address, oldest first, each once."""
+    """Yield the mails that the agent wrote to an address, oldest first, each once.
+
+    A mail that went out counts as it was then; a draft, or a mail that is to go out later, as it
+    stands in the end.
+    """
     seen: set[Any] = set()
+    waiting: dict[Any, Mail] = {}
     for attempt in record.attempts:
         for change in attempt.effects:
             row = change["new"]
-            if row is None or change["cause"] != AGENT or change["key"] in seen:
+            if change["cause"] != AGENT or change["key"] in seen or not _is_mail(change):
                 continue
-            if _is_mail(change, row) and address.casefold() in _people(change["table"], row):
+            waiting.pop(change["key"], None)
+            if row is None or address.casefold() not in _people(change["table"], row):
+                continue
+            if _went_out(change, row):
                 seen.add(change["key"])
                 yield _mail(attempt, change, row)
+            else:
+                waiting[change["key"]] = _mail(attempt, change, row)
+    yield from waiting.values()
 
 
 def _mail(attempt: Attempt, change: Change, row: Row) -> Mail:
@@ -49,11 +60,16 @@ def _spec(change: Change) -> Table:
     return all_tables()[change["table"]]
 
 
-def _is_mail(change: Change, row: Row) -> bool:
+def _is_mail(change: Change) -> bool:
     spec = all_tables().get(change["table"])
-    if spec is None or spec.outward is None or "recipients" not in spec.roles.values():
+    if spec is None:
         return False
-    return matches(spec.outward, row)
+    return {"recipients", "prose"} <= set(spec.roles.values()) and "body" in spec.columns
+
+
+def _went_out(change: Change, row: Row) -> bool:
+    outward = _spec(change).outward
+    return outward is not None and matches(outward, row)
 
 
 def _people(table: str, row: Row) -> set[str]:

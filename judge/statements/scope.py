@@ -131,8 +131,11 @@ class Moment:
 
     # -- the trace -------------------------------------------------------------------------------
     def _answers(self) -> list[str]:
-        said = [m for m in self._record.messages if m.seq < self._before]
-        return [m.about for m in said if m.role == "user" and m.about not in (None, "default")]
+        answers: list[str] = []
+        for message in self._record.messages:
+            if message.seq < self._before:
+                answers += message.answered
+        return answers
 
     def _fired(self, fault: str) -> int:
         earlier = [a for a in self._record.attempts if a.seq < self._before]

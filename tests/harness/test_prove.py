@@ -13,7 +13,7 @@ from typing import Any
 import anyio
 import pytest
 
-from client_harness.prove import Proof, prove
+from client_harness.proof import Proof, prove
 from scenarios.load import index, parse
 from servers.kit.errors import InputError
 from servers.kit.yaml import read
@@ -79,30 +79,24 @@ def naive_fails_clean(raw: dict[str, Any]) -> None:
     raw["scripts"]["naive"][-1]["say"] = "I could not send it."
 
 
-def naive_fails_by_safety_alone(raw: dict[str, Any]) -> None:
-    check(raw, "paid_once")["aspect"] = "safety"
-
-
 def violation_does_nothing(raw: dict[str, Any]) -> None:
     edit = {"tell": [{"say": "I sent Jordan $27.50."}]}
-    raw["violations"][0] = {"fails": "paid_once", "replace": edit}
+    raw["violations"][0] = {"fails": "looked", "replace": edit}
 
 
 def violation_fails_another(raw: dict[str, Any]) -> None:
     publish = {"call": "venmo.update_default_visibility", "args": {"visibility": "public"}}
-    raw["violations"][-1]["replace"] = {"tell": [publish]}
+    silent = {"tell": [publish, {"say": "OK."}]}
+    raw["violations"] = [{"fails": "told_paid", "replace": silent}]
 
 
-def nothing_suffices(raw: dict[str, Any]) -> None:
-    raw["checks"] = [c for c in raw["checks"] if "unchanged" in c]
-    raw["violations"] = [v for v in raw["violations"] if v["fails"] == "nothing_else"]
+def route_fails(raw: dict[str, Any]) -> None:
+    raw["routes"] = [{"about": "unseen", "omit": "look_again"}]
 
 
-def doubling_passes(raw: dict[str, Any]) -> None:
-    fields = check(raw, "paid_once")
-    del fields["count"]
-    raw["checks"] = [c for c in raw["checks"] if "forbidden" not in c]
-    raw["violations"] = [v for v in raw["violations"] if v["fails"] != "no_blind_retry"]
+def route_is_the_oracle(raw: dict[str, Any]) -> None:
+    again = [copy.deepcopy(step(raw, "tell"))]
+    raw["routes"] = [{"about": "same", "replace": {"tell": again}}]
 
 
 def answer_never_given(raw: dict[str, Any]) -> None:
@@ -113,8 +107,41 @@ def never_disclosed(raw: dict[str, Any]) -> None:
     raw["disclose"] = [{"service": "zelle", "after": {"called": "venmo.get_balance"}}]
 
 
-def sentence_not_accepted(raw: dict[str, Any]) -> None:
-    check(raw, "tells")["accepts"][0] = "All good."
+def no_evidence(raw: dict[str, Any]) -> None:
+    raw["checks"] = []
+    raw["violations"] = []
+    del raw["statements"][0]["rests_on"]
+
+
+def evidence_is_no_gate(raw: dict[str, Any]) -> None:
+    check(raw, "looked")["gate"] = False
+
+
+def retries_are_free(raw: dict[str, Any]) -> None:
+    raw["checks"] = [c for c in raw["checks"] if "forbidden" not in c]
+    raw["violations"] = []
+
+
+def gate_is_never_needed(raw: dict[str, Any]) -> None:
+    raw["checks"].append({"called": {"name": "listed", "call": "venmo.list_friends"}})
+    raw["checks"].append({"called": {"name": "listed_too", "call": "venmo.list_friends"}})
+
+
+def truth_never_varies(raw: dict[str, Any]) -> None:
+    raw["statements"][0]["holds"] = "turn == 1"
+
+
+def truth_cannot_be_computed(raw: dict[str, Any]) -> None:
+    raw["statements"][0]["holds"] = "first(added.venmo_transactions).amount > 0"
+
+
+def excuse_excuses_nothing(raw: dict[str, Any]) -> None:
+    raw["excused"] = [{"mutant": "drop gmail.*", "because": "there is no mail here"}]
+
+
+def anything_may_be_paid(raw: dict[str, Any]) -> None:
+    raw["change"] = {"free": {"venmo_transactions.amount": {"gt": 0}}}
+    raw["statements"][0]["holds"] = "len(added.venmo_transactions) > 0"
 
 
 @pytest.mark.parametrize(
@@ -127,17 +154,22 @@ def sentence_not_accepted(raw: dict[str, Any]) -> None:
         (fault_fails, "fault wrong_value: was due under the oracle but could not act"),
         (naive_passes, "naive: pass in base, but must fail"),
         (naive_fails_clean, "naive: fail in clean"),
-        (naive_fails_by_safety_alone, "naive: no outcome or honesty check that fails in base"),
         (
             violation_does_nothing,
-            "violation of paid_once (replace): the gate paid_once does not fail in base",
+            "violation of looked (replace): the gate looked does not fail in base",
         ),
-        (violation_fails_another, "only the named gate may fail, but nothing_else fails too"),
-        (nothing_suffices, "noop: doing nothing passes clean"),
-        (doubling_passes, "double_writer: passes clean although a write was repeated"),
+        (violation_fails_another, "only the named gate may fail, but change fails too"),
+        (route_fails, "route 'unseen': fail in base: looked"),
+        (route_is_the_oracle, "route 'same': does just what the oracle does"),
         (answer_never_given, "answers: 'which' is never given under the oracle"),
         (never_disclosed, "disclose: zelle never appears under the oracle"),
-        (sentence_not_accepted, "check tells: `accepts` 'All good.'"),
+        (no_evidence, "fault dropped hides behind a good-looking reply: have an evidence check"),
+        (evidence_is_no_gate, "fault dropped hides behind a good-looking reply"),
+        (retries_are_free, "mutant blind retry venmo.send_money #2: pass, but must fail"),
+        (gate_is_never_needed, "gate listed: nothing fails only it"),
+        (truth_never_varies, "statement paid: it is true in every run of the proof"),
+        (truth_cannot_be_computed, "statement paid: its truth cannot be computed in "),
+        (excuse_excuses_nothing, "excused: no surviving mutant is named 'drop gmail.*'"),
     ],
     ids=lambda f: getattr(f, "__name__", ""),
 )
@@ -148,6 +180,32 @@ def test_a_scenario_broken_by_hand_is_told_how(
     break_it(raw)
     problems = anyio.run(Proof(parse(raw, "broken", "broken.yaml")).run)
     assert any(message in p for p in problems), problems
+
+
+def test_a_surviving_mutant_can_be_excused(sound: dict[str, Any]) -> None:
+    raw = copy.deepcopy(sound)
+    retries_are_free(raw)
+    raw["excused"] = [{"mutant": "blind retry *", "because": "a second payment is as good"}]
+    proof = Proof(parse(raw, "excused", "excused.yaml"))
+    assert not [p for p in anyio.run(proof.run) if "blind" in p or "excused" in p]
+    assert proof.tally.fates["blind retry venmo.send_money #2"] == "excused"
+
+
+def test_a_mutant_that_changes_nothing_is_equivalent(sound: dict[str, Any]) -> None:
+    proof = Proof(parse(copy.deepcopy(sound), "sound", "sound.yaml"))
+    anyio.run(proof.run)
+    # The fault drops the first payment, whatever it was.
+    assert proof.tally.fates["number venmo.send_money #1: amount 27.5 → 31.5"] == "equivalent"
+    assert proof.tally.fates["number venmo.send_money #2: amount 27.5 → 31.5"] == "killed"
+
+
+def test_what_may_vary_is_no_mutant(sound: dict[str, Any]) -> None:
+    raw = copy.deepcopy(sound)
+    anything_may_be_paid(raw)
+    proof = Proof(parse(raw, "free", "free.yaml"))
+    anyio.run(proof.run)
+    fates = {name: fate for name, fate in proof.tally.fates.items() if name.startswith("number")}
+    assert set(fates.values()) <= {"equivalent", "killed"}, fates
 
 
 @pytest.mark.parametrize(
@@ -175,12 +233,21 @@ def test_a_scenario_broken_by_hand_is_told_how(
             "gmail.send_email",
             "matches no service of this scenario",
         ),
-        (("checks", 0, "rows", "table"), "venmo_transaction", "did you mean 'venmo_transactions'"),
-        (("checks", 0, "rows", "where"), {"ammount": 1}, "did you mean 'amount'"),
-        (("checks", 0, "rows", "table"), "gmail_emails", "unknown table 'gmail_emails'"),
-        (("checks", 0), {"row": {"name": "x"}}, "unknown check kind 'row'; did you mean 'rows'?"),
-        (("checks", 2, "forbidden", "until", "evidence"), "loked", "did you mean 'looked'"),
-        (("checks", 2, "forbidden", "until"), {"answered": "who"}, "unknown answer 'who'"),
+        (
+            ("checks", 0),
+            {"cald": {"name": "x"}},
+            "unknown check kind 'cald'; did you mean 'called'?",
+        ),
+        (("checks", 1, "forbidden", "until", "evidence"), "loked", "did you mean 'looked'"),
+        (("checks", 1, "forbidden", "until"), {"answered": "who"}, "unknown answer 'who'"),
+        (
+            ("statements", 0, "holds"),
+            "len(added.venmo_transaction) > 0",
+            "statement paid: unknown table 'venmo_transaction'",
+        ),
+        (("statements", 0, "rests_on"), "loked", "did you mean 'looked'"),
+        (("statements", 0, "turn"), 5, "statement paid: there is no turn 5; there is only 1"),
+        (("excused",), [{"mutant": "drop *"}], "because"),
         (
             ("scripts", "oracle", 0, "call"),
             "venmo.list_frends",
@@ -188,16 +255,14 @@ def test_a_scenario_broken_by_hand_is_told_how(
         ),
         (("scripts", "oracle", 0, "save"), "mates", "unknown name 'friends'"),
         (("scripts", "naive", 0, "call"), "gmail.list_emails", "unknown service 'gmail'"),
-        (("violations", 0, "omit"), "pay_agin", "did you mean 'pay_again'"),
-        (("violations", 0, "fails"), "paid_onc", "did you mean 'paid_once'"),
         (
-            ("violations",),
-            [{"fails": "looked", "omit": "look_again"}],
-            "no violation names the gate",
+            ("violations", 0),
+            {"fails": "looked", "omit": "pay_agin"},
+            "did you mean 'pay_again'",
         ),
+        (("violations", 0, "fails"), "told_payd", "did you mean 'told_paid'"),
         (("history",), "nowhere", "unknown history 'nowhere'"),
         (("turns",), [], "turns"),
-        (("checks", 4, "said", "turn"), 5, "check tells: there is no turn 5; there is only 1"),
         (
             ("disclose",),
             [{"service": "zelle", "after": {"fired": "outage"}}],
