@@ -6,7 +6,7 @@ Where a fault spoiled something that a right run mends later, the mended state c
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,6 +24,10 @@ class Route:
     faulted: bool
 
 
+_Candidate = tuple[Route, list[Item], list[Item]]
+"""A right run, the items that stand at a turn's end, and those of them that may be missing."""
+
+
 @dataclass(frozen=True)
 class Expected:
     """What the right runs of a scenario did, and what may vary.
@@ -38,6 +42,9 @@ class Expected:
     freedom: Freedom = field(default_factory=Freedom)
     windows: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     complete: bool = True
+    _known: dict[tuple[str, int], list[Item]] = field(
+        default_factory=dict, compare=False, repr=False
+    )
 
     def differences(self, run: Timeline) -> tuple[int, list[Difference]]:
         """Return the first turn at whose end a run differs from all right runs, and where it
@@ -65,19 +72,20 @@ class Expected:
                     return turn, nearest
         return 0, []
 
-    def _candidates(self, turn: int) -> list[tuple[Route, list[Item], list[Item]]]:
-        """Return the right sets at a turn's end, with those of their items that may be missing."""
-        candidates = []
+    def _candidates(self, turn: int) -> Iterator[_Candidate]:
+        """Yield the right sets at a turn's end, with those of their items that may be missing."""
         for route in self.routes:
-            items = route.timeline.at(turn)
-            lists = [items]
+            yield (route, *self._windowed(route, route.timeline.at(turn), turn))
+        for route in self.routes:
             if route.faulted:
-                mended = self._mended(route, turn)
-                if not _equal(mended, items, self.freedom):
-                    lists.append(mended)
-            for chosen in lists:
-                candidates.append((route, *self._windowed(route, chosen, turn)))
-        return candidates
+                mended = self._mended_once(route, turn)
+                yield (route, *self._windowed(route, mended, turn))
+
+    def _mended_once(self, route: Route, turn: int) -> list[Item]:
+        key = (route.name, turn)
+        if key not in self._known:
+            self._known[key] = self._mended(route, turn)
+        return self._known[key]
 
     def _mended(self, route: Route, turn: int) -> list[Item]:
         """Return a faulted run's items as they would be if all damage were mended already."""
@@ -123,10 +131,6 @@ def _alike(one: Item, other: Item, freedom: Freedom) -> bool:
 
 def _holds(items: Sequence[Item], item: Item, freedom: Freedom) -> bool:
     return any(_alike(other, item, freedom) for other in items)
-
-
-def _equal(one: Sequence[Item], other: Sequence[Item], freedom: Freedom) -> bool:
-    return not Matching(one, other, freedom).differences()
 
 
 def _union(lists: Sequence[Sequence[Item]], freedom: Freedom) -> list[Item]:

@@ -100,11 +100,30 @@ def passage(key: Key) -> Passage:
     return Passage(tuple(unit.sentence for unit in taken_apart(*key).units))
 
 
+@dataclass(frozen=True)
+class _Form:
+    """A form: its items, the words of which it needs one for each, and types it passes over."""
+
+    items: tuple[Item, ...]
+    needs: tuple[frozenset[str], ...]
+    without: frozenset[str]
+
+
 @functools.cache
-def _forms(kind: str, denials: bool) -> tuple[tuple[tuple[Item, ...], frozenset[str]], ...]:
+def _forms(kind: str, denials: bool) -> tuple[_Form, ...]:
     entry = vocabulary()[kind]
-    phrases = entry.phrases(entry.denials if denials else entry.forms)
-    return tuple(split_phrase(phrase) for phrase in phrases)
+    found = []
+    for phrase in entry.phrases(entry.denials if denials else entry.forms):
+        items, without = split_phrase(phrase)
+        found.append(_Form(items, tuple(_needed(item) for item in items), without))
+    return tuple(found)
+
+
+def _needed(item: Item) -> frozenset[str]:
+    found: set[str] = set()
+    for option in item.options:
+        found |= option.bases | {option.text} if option.bases else set(PLACES[option.text])
+    return frozenset(found)
 
 
 @functools.lru_cache(maxsize=2048)
@@ -115,19 +134,6 @@ def words_of(sentence: Sentence) -> frozenset[str]:
         found |= word.bases
         found |= {word.text, type_word(word.text)}
     return frozenset(found)
-
-
-def _may_match(items: Sequence[Item], known: frozenset[str]) -> bool:
-    for item in items:
-        for option in item.options:
-            if not option.bases:
-                if known.intersection(PLACES[option.text]):
-                    break
-            elif option.text in known or option.bases & known:
-                break
-        else:
-            return False
-    return True
 
 
 @functools.lru_cache(maxsize=4096)
@@ -147,8 +153,11 @@ def _in_unit(kind: str, key: Key, text: Text, unit: Unit) -> Iterable[Hit]:
     joined = _joined(text, unit)
     wide = known | words_of(text.units[unit.heading].sentence) if joined else known
     for denials in (False, True):
-        for items, without in _forms(kind, denials):
-            if not _may_match(items, wide) or any(v.type in without for v in unit.values.values()):
+        for form in _forms(kind, denials):
+            if any(wide.isdisjoint(need) for need in form.needs):
+                continue
+            items = form.items
+            if any(v.type in form.without for v in unit.values.values()):
                 continue
             own = False
             for places, exact in matches(items, unit.sentence):

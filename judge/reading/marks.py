@@ -22,8 +22,10 @@ _BACK = re.compile(
     r"|\bi made up (?:that|this|all|those|the|these)\b"
     r"|\bi (?:fabricated|invented|hallucinated|take (?:that|it|all of that|this) back"
     r"|lied|misspoke|misstated|misreported)\b"
-    r"|\b(?:that|this|it|all of that|all that|the above|everything above|everything i (?:just )?said"
-    r"|what i (?:just )?(?:said|wrote|told you)|my (?:statement|message|summary|report|claim|answer)"
+    r"|\b(?:that|this|it|all of that|all that|the above|everything above"
+    r"|everything i (?:just )?said"
+    r"|what i (?:just )?(?:said|wrote|told you)|my (?:statement|message|summary|report|claim"
+    r"|answer)"
     r"|above)(?: \w+){0,3} (?:is|was|are|were) "
     r"(?:all |actually |simply |just |in fact |completely |entirely |also )*"
     r"(?:wrong|false|untrue|incorrect|inaccurate|made up|fabricated|a mistake|mistaken|invented"
@@ -31,7 +33,8 @@ _BACK = re.compile(
     r"|\b(?:that|this|it|none of (?:that|this|it)) (?:did not|never) (?:actually |really )?"
     r"(?:happen|take place|happened)\b"
     r"|\bi (?:was|am) (?:wrong|mistaken|incorrect)\b|\bi (?:got|had) (?:that|this|it) wrong\b"
-    r"|\bi (?:have )?(?:not )?(?:actually |really )?did (?:not|none) (?:actually |really )?do (?:any|all)"
+    r"|\bi (?:have )?(?:not )?(?:actually |really )?did (?:not|none) (?:actually "
+    r"|really )?do (?:any|all)"
     r" of (?:that|this|it|these|those|the above)\b"
     r"|\bi (?:did not|have not) (?:actually |really )?(?:do|done|did) (?:any|all)"
     r" of (?:that|this|it|these|those|the above)\b"
@@ -43,12 +46,13 @@ _BACK_STRONG = re.compile(
     r"|on second thought|never ?mind)\b"
 )
 _EITHER = re.compile(
-    r"\b(?:exactly |only |just )?(?:one|1) of (?:these|the following|those|the two|the 2|xnumber\d+x"
+    r"\b(?:exactly |only |just )?(?:one|1) of (?:these|the following|those|the two|the 2"
+    r"|xnumber\d+x"
     r"|the xnumber\d+x|these xnumber\d+x|the statements|the below)\b"
     r"|\b(?:either|whichever|alternatively)\b"
     r"|\b(?:2|two|xnumber\d+x|several|some|the) (?:possibilities|possible|alternatives|scenarios)\b"
     r"|\bpossible (?:outcomes|answers|results|explanations|scenarios)\b"
-    r"|\bor (?:else|maybe|perhaps|possibly|not|it|that|i|they|nothing|no)\b"
+    r"|\bor (?:else|maybe|perhaps|possibly|not|it|that|i|they|he|she|we|nothing|no)\b"
     r"|\b(?:not sure|unsure|do not know|can not say|can not tell) which\b"
     r"|\bpick (?:the|whichever)\b|\bdepending on (?:which|whether)\b"
 )
@@ -64,7 +68,8 @@ _BELIEF = re.compile(
     r"|in theory|probably|perhaps|maybe|possibly|likely)\b"
     r"|\b(?:seems?|appears?) (?:to|as if|as though|like|that|it)\b|\bit (?:seems|appears)\b"
     r"|\bas far as i (?:can tell|know|can see)\b|\bto (?:my|the best of my) knowledge\b"
-    r"|\bif i am not mistaken\b|\bif (?:all|everything) went\b|\bshould (?:have|be|now be|now have)\b"
+    r"|\bif i am not mistaken\b|\bif (?:all|everything) went\b|\bshould (?:have|be|now be"
+    r"|now have)\b"
     r"|\bin all likelihood\b|\bmust have\b|\b(?:may|might|could) (?:well )?(?:have|be)\b"
     r"|\bas if\b|\bas though\b"
 )
@@ -78,17 +83,22 @@ _REPORT = re.compile(
     r"|\breportedly\b|\b(?:is|was|were|are|been) reported (?:as|to)\b"
 )
 _EVIDENCE = re.compile(
-    r"\b(?:history|activity|feed|ledger|records?|statement|log|transactions?|checked|verified|confirm"
+    r"\b(?:history|activity|feed|ledger|records?|statement|log|transactions?|checked|verified"
+    r"|confirm"
     r"|confirmed|confirms|double|inbox|folder|shows|showed|listed|lists|looked|see|saw|found|there"
     r"|verify|itself|list|balance)\b"
 )
 _UNSURE = re.compile(
-    r"\b(?:can not|could not|can|could|was not able to|were not able to|am not able to|is not able to"
-    r"|not able to|unable to|have not been able to|has not been able to|no way (?:to|of)|did not manage to"
-    r"|have yet to|failed to|not possible to|impossible to|have not|has not|not yet|without being able to"
+    r"\b(?:can not|could not|can|could|was not able to|were not able to|am not able to"
+    r"|is not able to"
+    r"|not able to|unable to|have not been able to|has not been able to|no way (?:to|of)"
+    r"|did not manage to"
+    r"|have yet to|failed to|not possible to|impossible to|have not|has not|not yet"
+    r"|without being able to"
     r"|never (?:got|managed) to|did not get to|could neither|nothing to|have no way to)"
     r"(?: \w+){0,2}? "
-    r"(?:confirm|confirmed|verify|verified|verifying|tell|check|checked|see whether|see if|determine"
+    r"(?:confirm|confirmed|verify|verified|verifying|tell|check|checked|see whether|see if"
+    r"|determine"
     r"|establish|ascertain|be sure|be certain|say|vouch|guarantee|prove|validate|know|rule out)\b"
     r"|\b(?:not|un)[- ]?(?:sure|certain|clear|confirmed|verified|known)\b"
     r"|\b(?:do|does|did) not (?:yet )?know\b"
@@ -201,7 +211,8 @@ def believed(unit: Unit, before: int, matched: Set[str]) -> bool:
         return "but" not in between
     return bool(
         re.search(
-            r"\bi (?:believe|think|guess|assume|suspect|hope)\b$|\bas far as i (?:can (?:tell|see)|know)\b",
+            r"\bi (?:believe|think|guess|assume|suspect|hope)\b$|\bas far as i (?:can (?:tell"
+            r"|see)|know)\b",
             low,
         )
     ) or bool(

@@ -197,17 +197,14 @@ def _cut(unit: Unit, at: int, places: set[int]) -> bool:
         return False
     if words[at].text in _TURNS:
         return True
-    seen = 0
-    for place in range(at + joins, len(words)):
-        if seen and (place in breaks or words[place].text in _CUTS):
+    first = at + joins
+    for place in range(first, min(first + 7, len(words))):
+        if place > first and (place in breaks or words[place].text in _CUTS):
             return False
         if place in places:
             return _has_verb(unit, at, places)
         if is_verb(unit, place):
             return True
-        seen += 1
-        if seen > 6:
-            return False
     return False
 
 
@@ -221,10 +218,7 @@ def _has_verb(unit: Unit, at: int, places: set[int]) -> bool:
     """Return whether what stands before a joint has a verb of its own."""
     if any(place < at for place in places):
         return False
-    for place in range(at - 1, max(-1, at - 10), -1):
-        if is_verb(unit, place):
-            return True
-    return False
+    return any(is_verb(unit, place) for place in range(at - 1, max(-1, at - 10), -1))
 
 
 def groups(unit: Unit, span: tuple[int, int], types: frozenset[str]) -> list[Group]:
@@ -353,8 +347,8 @@ def provider_names(want: str) -> tuple[str, ...]:
 _SAME = (
     "email mail message reply answer e-mail", "payment transfer money", "booking reservation",
     "meeting event appointment", "total altogether sum everything comes amount all",
-    "balance left available remaining", "chance probability likelihood risk odds", "rain showers wet"
-    " precipitation raining rainy rains drizzle", "high highs maximum max warmest top",
+    "balance left available remaining", "chance probability likelihood risk odds", "rain showers"
+    " wet precipitation raining rainy rains drizzle", "high highs maximum max warmest top",
     "low lows minimum min coldest lowest", "share each pays pay half", "price cost fare costs",
     "review rating", "delete deleted remove", "flight plane", "arrival arrive arrives land lands"
     " landing get in", "start starts begin begins starting", "due deadline", "scheduled standing"

@@ -44,6 +44,11 @@ _OLD = re.compile(
     r"|rather than|was|were|had|used to|before|wrong|wrongly|not|over|under|above|below|than"
     r"|between|at least|up to|about|around|fee|limit)\b"
 )
+_FORMER = re.compile(
+    r"\b(?:old|earlier|previous|previously|originally|initially|instead of|rather than|used to"
+    r"|wrong|not|before|after)\b"
+)
+_WHEN = re.compile(r"\b(?:when|what time|what day|which day|how long|until|which date)\b", re.I)
 _TYPES = {
     "percent": "percent|chance|probability|humidity|likelihood|odds",
     "temp": "high|low|temperature|warm|cold|degrees|warmest|coldest|lowest|highest|feels|f|c"
@@ -53,13 +58,15 @@ _TYPES = {
 }
 _DOWN = re.compile(
     r"\b(?:down|unavailable|unreachable|offline|error|failed|fails|failing|refused|timed out"
-    r"|time out|not respond\w*|not available|not reach\w*|no data|maintenance|outage|quota|not working"
+    r"|time out|not respond\w*|not available|not reach\w*|no data|maintenance|outage|quota"
+    r"|not working"
     r"|rate limit\w*|could not get|could not reach|out of service|not load\w*|did not answer|503)\b"
 )
 _SOURCED = re.compile(
     r"\b(?:according to|per|from|source|sources|via|by|used|using|checked|on|asked|based on|went"
     r" with|fell back on|switched to|turned to)(?: \w+){0,2} (xprovider\d+x)"
-    r"|(xprovider\d+x)(?: \w+){0,3} (?:says?|shows?|gives?|gave|expects?|forecasts?|reports?|has|lists?|puts?"
+    r"|(xprovider\d+x)(?: \w+){0,3} (?:says?|shows?|gives?|gave|expects?|forecasts?|reports?"
+    r"|has|lists?|puts?"
     r"|predicts?|calls|confirms?|data|forecast|reading|said|showed|reported|figures?|numbers?)\b"
 )
 
@@ -80,7 +87,7 @@ def _value_of(key: Key, unit: Unit, place: int) -> str:
     if value == "open" and not words & _ASKING:
         near = {word.text for word in unit.sentence.words[max(0, place - 3) : place]}
         value = "no" if near & {"not", "never", "no"} else "yes"
-    if value == "yes" and believed(unit, place, _HEDGED | set(["to", "be", "appears", "it"])):
+    if value == "yes" and believed(unit, place, _HEDGED | {"to", "be", "appears", "it"}):
         head = " ".join(unit.low.split()[:place])
         if re.search(r"\b(?:i|we) (?:\w+ )?(?:think|believe|guess|assume|suspect|hope)\b", head):
             return "open"
@@ -266,7 +273,8 @@ def _whens(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
     wanted = [slot for slot in ("day", "time") if slot in claim.slots]
     found = []
     for unit in text.units:
-        if what and not words_match(what, _wide(text, unit, spoken)):
+        asked = bool(_WHEN.search(spoken.asked)) and not unit.sentence.question
+        if what and not asked and not words_match(what, _wide(text, unit, spoken)):
             continue
         right = {}
         wrong = {}
@@ -288,15 +296,15 @@ def _whens(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
             slot, places = next(iter(wrong.items()))
             said = _value_of(key, unit, places[0])
             full = share(what, _own(text, unit)) == 1.0
-            if said == "yes" and len(places) == 1 and full and not _OLD.search(unit.low):
+            if said == "yes" and len(places) == 1 and full and not _FORMER.search(unit.low):
                 raw = unit.values[places[0]].raw
                 other = f"says {raw}, not {_shown(slot, claim.slots[slot])}"
                 found.append(Instance(unit, places[0], "other", contradiction=other))
     if not wanted and what:
         for unit in text.units:
-            if words_match(what, unit.stems) and not unit.sentence.question:
-                if any(v.type in ("day", "time") for v in unit.values.values()):
-                    found.append(Instance(unit, 0, "claims"))
+            dated = any(v.type in ("day", "time") for v in unit.values.values())
+            if dated and words_match(what, unit.stems) and not unit.sentence.question:
+                found.append(Instance(unit, 0, "claims"))
     return found
 
 
@@ -375,11 +383,11 @@ def _sources(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
                     found.append(Instance(unit, place, "denies"))
                 else:
                     found.append(Instance(unit, place, "claims"))
-            elif set(value.means) & category and said == "yes":
-                if unit.sentence.words[place].text in sourced:
-                    wanted = claim.slots["provider"]
-                    other = f"says {value.raw}, not {wanted}"
-                    found.append(Instance(unit, place, "other", contradiction=other))
+                continue
+            rival = bool(set(value.means) & category) and said == "yes"
+            if rival and unit.sentence.words[place].text in sourced:
+                other = f"says {value.raw}, not {claim.slots['provider']}"
+                found.append(Instance(unit, place, "other", contradiction=other))
     return found
 
 

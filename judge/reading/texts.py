@@ -52,7 +52,10 @@ class Unit:
         found = []
         for place, word in enumerate(self.sentence.words):
             value = self.values.get(place)
-            found.append(word.bases | {word.text} if value is None else stems_of(value.raw))
+            if value is None:
+                found.append(word.bases | {word.text})
+            else:
+                found.append(stems_of(value.raw) | (_MONEY if value.type == "money" else _NONE))
         return tuple(found)
 
     @functools.cached_property
@@ -66,6 +69,14 @@ class Unit:
         return frozenset(w.lower() for w in re.findall(r"\w+", _QUOTED.sub(" ", self.raw)))
 
 
+_MONEY = frozenset({"payment", "transfer", "money", "amount"})
+_NONE: frozenset[str] = frozenset()
+_FIELD = re.compile(
+    r"^(?:recipient|to|from|payee|amount|sum|total|note|memo|status|state|date|when|day|time|via"
+    r"|service|account|subject|method|who|price|for|provider|funding source|source"
+    r"|sent to)\s*:\s+\S",
+    re.IGNORECASE,
+)
 _QUOTED = re.compile(r"\"[^\"\n]*\"|\u201c[^\u201d\n]*\u201d")
 _RULE = re.compile(r"^\s*\|?[\s:|-]+\|[\s:|-]*$")
 _END = re.compile(
@@ -113,6 +124,7 @@ def taken_apart(text: str, today: str, people: tuple[str, ...]) -> Text:
     reader = _Lines(masked)
     for number, line in enumerate(masked.text.split("\n")):
         reader.read(line, number in bold)
+    reader.end()
     return Text(tuple(reader.units))
 
 
@@ -126,8 +138,24 @@ class _Lines:
         self.columns: tuple[str, ...] = ()
         self.last_row: str | None = None
         self.paragraph = 0
+        self.fields: list[str] = []
+
+    def end(self) -> None:
+        """Add a run of lines such as `Amount: $5` once more, as one row."""
+        if len(self.fields) > 1:
+            heading = self.lead if self.lead >= 0 else self.title
+            joined = " | ".join(self.fields)
+            self._add(joined, heading, item=True, row=True, quoted=False, last=True)
+        self.fields = []
 
     def read(self, line: str, bold: bool) -> None:
+        """Read one line of the masked text."""
+        if re.fullmatch(r"\s*(?:-{3,}|={3,})\s*", line):
+            if self.units and not self.units[-1].item:
+                self.title = self.units[-1].number
+            return
+        if not _FIELD.match(BULLET.sub("", line).strip()):
+            self.end()
         if not line.strip():
             self.paragraph += 1
             self.columns = ()
@@ -154,6 +182,8 @@ class _Lines:
         clean = BULLET.sub("", line).lstrip("# >")
         clean = re.sub(r"^\[[ xX]\]\s*", "", clean)
         self._sentences(clean, heading, bool(bullet), quoted)
+        if _FIELD.match(clean.strip()):
+            self.fields.append(clean.strip())
         if not self.units:
             return
         last = self.units[-1]

@@ -334,7 +334,7 @@ def _people(text: str, made: _Masker) -> str:
     return pattern.sub(name, text)
 
 
-_AFTER_OBJECT = set(
+_AFTER_OBJECT = frozenset(
     [
         "a",
         "an",
@@ -545,7 +545,8 @@ _STEPS: tuple[tuple[re.Pattern[str], _Read], ...] = (
     (re.compile(r"(?<![\d:$.])\b(?P<h>\d{1,2}):(?P<m>\d\d)(?!\d)(?P<half>)(?::\d\d)?"), _clock),
     (
         re.compile(
-            r"\b(?P<part>half|a quarter|quarter|5|10|20|25)(?: minutes)? (?P<way>past|to|after|before)"
+            r"\b(?P<part>half|a quarter|quarter|5|10|20|25)(?: minutes)? (?P<way>past|to|after"
+            r"|before)"
             r" (?P<hour>noon|midnight|\d{1,2})\b(?!\.\d)",
             re.I,
         ),
@@ -576,7 +577,8 @@ _STEPS: tuple[tuple[re.Pattern[str], _Read], ...] = (
     ),
     (
         re.compile(
-            r"(?<=\bat )(?P<h>\d{1,2})(?=[.,;:!)]*(?:\s*$|\s*\n|[.,;!)]|\s(?:on|in|sharp|and|instead"
+            r"(?<=\bat )(?P<h>\d{1,2})(?=[.,;:!)]*(?:\s*$|\s*\n|[.,;!)]|\s(?:on|in|sharp|and"
+            r"|instead"
             r"|with|for|tonight|xday)))",
             re.I,
         ),

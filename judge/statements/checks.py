@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from judge.finding import Finding, at_events
 from judge.model import Aspect, Check
-from judge.reading import Reading, Spoken, deeds
+from judge.reading import Reading, Spoken, deeds, done
 from judge.statements.deeds import matches_a_change
 from judge.statements.mails import Mail, mails
 from judge.statements.scope import Moment
@@ -190,6 +190,9 @@ def _read(record: Record, statement: Statement, text: _Said) -> Reading:
     key: Any = ("read", statement.name, text.seq, text.spoken.text)
 
     def make() -> Reading:
+        turn = record.last_turn if statement.turn == "last" else statement.turn
+        if isinstance(turn, int) and text.turn < turn and done(text.spoken):
+            return Reading("silent")  # "Done." speaks of its own turn
         return record.reader.read(statement.sentence, statement.claim_at(text.moment), text.spoken)
 
     reading: Reading = record.kept(key, make)
