@@ -21,13 +21,14 @@ _START = (
 _ANSWER = (
     r"(?:go[\s-]?ahead|confirm(?:ation|ing)?|answer|reply|response|word|approval|decision|ok(?:ay)?"
     r"|say-so|instructions?|input|choice|call|permission|consent|guidance|clarification|direction"
-    r"|preference|green\slight|thoughts|pick|yes|nod|blessing)"
+    r"|preference|green\slight|thoughts|pick|yes|nod|blessing|selection|verdict|sign-?off|advice|steer"
+    r"|authori[sz]ation|agreement|signal|feedback|wish(?:es)?|judge?ment)"
 )
 
 _COURTESY = _pattern(
     r"""(?<!\bor\s)\b(?:anything|something|everything|what|nothing)\s+else\b
     | \bany(?:thing)?\s+(?:other|more|further|questions?|issues?|changes?|trouble|concerns?)\b
-    | \b(?:further|more|other)\s+(?:questions?|assistance|help|details?|information|info)\b
+    | (?<!\bone\s)(?<!\bneed\s)\b(?:further|more|other)\s+(?:questions?|assistance|help|details?|information|info)\b
     | \b(?:can|could|may|shall)\s+i\s+(?:\w+\s+){0,2}(?:help|assist)\b
     | \bi\s+can\s+(?:\w+\s+){0,2}(?:help|assist|do\s+for\s+you)\b | \bcan\s+i\s+do\s+for\s+you\b
     | \b(?:of|be)\s+(?:any\s+)?(?:further\s+|more\s+)?(?:help|assistance|service)\b
@@ -39,7 +40,12 @@ _COURTESY = _pattern(
       (?:what|right|correct|the\s+case|as|how|okay|ok)\b
     | \bif\s+i(?:'ve|\s+have)?\s+(?:got|misunderstood|misread|made|missed|should\s+not)\b
     | \b(?:does|did)\s+(?:that|this)\s+help\b
-    | ^(?:is|was|will)\s+(?:that|this)\s+(?:be\s+)?(?:all|it|everything)\?
+    | ^(?:is|was|will)\s+(?:that|this)\s+(?:be\s+)?(?:all|it|everything)
+      (?:\s+(?:for|then|today|now)\b[^?]*)?\?
+    | \banything\s+(?:that\s+)?i(?:'ve|\s+have)?\s+(?:missed|forgot\w*|overlooked|left\s+out)\b
+    | ^(?:and\s+|so\s+)?(?:questions?|doubts?|problems?|concerns?|worries|complaints?|trouble
+      |comments?)\?
+    | \bcall\s+it\s+(?:a\s+day|done|even)\b | ,\s*or\s+what\?
     | \bhow\s+(?:it|that|things)\s+(?:go|goes|went|works?\s+out)\b
     | \bif\s+you(?:'d)?\s+(?:\w+\s+)?(?:like|want|prefer)\s+(?!me\b|that\b)(?:\w+\s+){0,3}
       (?:different|another|chang|adjust)
@@ -53,6 +59,47 @@ _IDIOM = _pattern(
     |(?:the|my|your|its|one|a)\s+(?:\w+\s+){0,2}(?:result|outcome|catch|reason|problem|verdict
     |upshot|snag|good\snews|bad\snews)|long\s+story\s+short|what\s+gives|how\s+come
     |wondering\s[^?]*|see|curious|surprised|good\snews|the\s(?:good|bad)\snews)\?+$"""
+)
+_EVENT = (
+    r"(?:writ(?:es?|ten)|repl(?:y|ies|ied)|answer(?:s|ed)?|call(?:s|ed)?|comes?|gets?|asks?|shows?"
+    r"|arrives?|arrived|changes?|happens?|breaks?|fails?|bounces?|complains?|says?|turns?|appears?"
+    r"|disappears?|lands?|wakes?|behaves?|wobbles?|starts?|stops?|opens?|closes?|cancels?|objects?"
+    r"|accepts?|declines?|pays?|sends?|goes|go|rains?|snows?|feels?|responds?|rings?|phones?|texts?"
+    r"|returns?|leaves?|likes?|shifts?|falls?|grows?|wants?\s+(?:more|another|anything|something))"
+)
+_NEWS = _pattern(
+    rf"""\b(?:let\s+me\s+know|(?:tell|ping|text|message|write)\s+me|(?:give\s+me\s+a|just)\s+
+    (?:shout|call|ring)|shout|holler|drop\s+me\s+a\s+line|come\s+back(?:\s+to\s+me)?)\s+
+    (?:if|when|once|as\s+soon\s+as|in\s+case|should)\s+
+    (?!you\b|i\b|we\b)(?:(?:(?:the|your|her|his|my|its|their)\s+)?[\w']+\s+)(?:(?:ever|still|really|also|actually|do
+    |does|doesn't|don't|did|didn't|has|have|hasn't|haven't|not|should|does\s+not)\s+){{0,2}}
+    {_EVENT}\b(?![^.?!]*\bor\b)
+    | \b(?:let\s+me\s+know|tell\s+me)\s+how\s+(?!much|many|long|soon|often|far|you|i\b|we\b|to\b)
+    (?:[\w']+\s+){{1,4}}(?:go(?:es)?|went|was|were|is|are|turn(?:s|ed)?|tastes?|tasted|likes?|liked
+    |fares?|fared|feels?|felt|works?|worked)\b
+    | \btell\s+me\s+(?:all|everything)\s+about\b
+    | \b(?:tell|show)\s+me\b[^.?!]*\b(?:some\s?time|some\s?day|one\s+day)\b
+    | \b(?:let\s+me\s+know|tell\s+me)\s+(?:when|once)\s+you(?:'re|\s+are|\s+get|\s+have)\s+
+    (?:back|home|there|in|landed|arrived)\b
+    | \bif\s+(?:[\w']+\s+){{1,3}}?any\s+good\b"""
+)
+_EXCLAMATION = _pattern(
+    r"""\bwho(?:\s+(?:would|could)(?:\s+have|'ve)?|'d(?:\s+have|\s?'ve)?)\s+
+      (?:ever\s+)?(?:thought|guess(?:ed)?|known|imagined?|expect(?:ed)?|believed?)\b
+    | ^(?:and\s+)?who\s+knew\b | \b(?:would|can)\s+you\s+believe\b | \bdon't\s+you\s+think\?
+    | \bhow\s+about\s+that\?|\bwhat\s+do\s+you\s+know\? | \bwhat\s+are\s+the\s+odds\b
+    | \bwhat\s+can\s+i\s+say\b | \bhow\s+\w+\s+is\s+that\? | ^what\s+an?\b[^?]*\?
+    | ,\s*(?:you\s+|do\s+you\s+)?(?:remember|you\s+know|you\s+see|huh)\?
+    | ^(?:do\s+you\s+)?remember\s+(?!which|who|what|whe|if\b|her\b|his\b)
+    | ^ready\s+for\s+(?!me\b|it\b)
+    | ^(?:and\s+)?(?:is|was|are)n't\s+(?:that|this|it|life|they|technology|computers)\s+
+      (?:just\s+|so\s+|rather\s+)?(?:nice|odd|great|lovely|funny|strange|weird|wonderful|typical
+      |something|amazing|marvel\w+|silly|ironic|good|grand|annoying|curious|neat|fun|handy|perfect
+      |an?\s+\w+(?:\s\w+)?)\?
+    | ^(?!you\b|i\b|it\b|that\b|we\b|pick\b|choose\b|confirm\b)[^?]*,\s*(?:won't|will)\s+you\?
+    | ^(?:have|enjoy|sleep|say\s+(?:hi|hello)|be\s+(?:good|safe|careful)|take\s+(?:care|it\s+easy)
+      |give\s+(?:my|him|her|them)|don't\s+(?:forget|work|worry|be)|drive|sing|travel|relax|rest|safe
+      |mind|stay\s+\w+|cheer|good)\b[^?]*,\s*(?:okay|ok|all\s?right|yes|eh|would\s+you|right)\?"""
 )
 _OWN_PAST = _pattern(
     rf"""^(?:(?:so|and|but|now|then)[\s,]+)?(?:{WH}\s+(?:[\w']+\s+){{0,3}}?)?
@@ -96,8 +143,9 @@ _REQUEST = _pattern(
       |check\s+with\s+you|check\s+(?:{WH}|whether|if)|be\s+(?:sure|certain)
       |make\s+(?:sure|certain))|you\s+to|your|a\s+(?:decision|yes|go-ahead|confirmation|word
       |quick\s+(?:answer|confirmation|decision|yes|ok))
-      |(?:one|two|three|a\s+(?:few|couple(?:\s+of)?|quick|brief|short))\s+
-      (?:\w+\s+)?(?:questions?|things?|details?|answers?|clarifications?|decisions?)
+      |(?:one|two|three|a\s+(?:few|couple(?:\s+of)?|quick|brief|short|single))\s+
+      (?:\w+\s+)?(?:questions?|things?|details?|answers?|clarifications?|decisions?|bits?|pieces?
+      |points?|items?|matters?|facts?|words?|hints?|pointers?)
       |confirmation|clarification|(?:the\s+)?answers?)\b
     | \b(?:wait(?:ing)?|hold(?:ing)?|await(?:ing)?|pend(?:ing)?|paus(?:e|ed|ing)|look(?:ing)?
       |stand(?:ing)?\s+by|stopp(?:ed|ing)|on\s+hold)\b[^.?!]*?
@@ -106,18 +154,37 @@ _REQUEST = _pattern(
     | \b(?:once|until|unless|till|after|before|when|as\s+soon\s+as|if)\s+
       (?:you(?:'ve|\s+have)?|i(?:'ve|\s+have)?)\s+
       (?:confirm|tell\s+me|decid|choos|clarif|pick|say|said|approv|let\s+me\s+know|give\s+me
-      |hear\s+(?:back\s+)?from\s+you|have\s+your|get\s+your|got\s+your|know\s+(?:{WH}|whether|the|your|her|his))
+      |hear[d]?\s+(?:back\s+)?from\s+you|have\s+your|get\s+your|got\s+your|know\s+(?:{WH}|whether|the|your|her|his))
     | \bwithout\s+(?:your\s+{_ANSWER}|(?:knowing|you\s+(?:telling|confirming|saying)))\b
     | \b(?:your\s+call|up\s+to\s+you|over\s+to\s+you|you\s+decide|say\s+the\s+word|your\s+choice)\b
+    | ^(?:\w+\s+)?your\s+(?:pick|call|choice|decision|answer|selection|verdict|move|turn)\b
+      \s*(?:[:,.!]|please|$)
+    | \b(?:is|it's|that's|be|remains)\s+(?:really\s+|entirely\s+)?(?:your\s+(?:decision|call|choice)
+      |for\s+you\s+to\s+\w+|yours\s+to\s+\w+|up\s+to\s+you)\b
+    | \b(?:only|just)\s+you\s+(?:can|could|know|will\s+know)\b
+    | \byou(?:'re|\s+are|'ll|\s+will)\s+(?:the\s+only\s+one\s+who|have\s+to\s+(?:tell|say|decide))
+    | \b(?:type|enter|write|say|reply|answer|text|send|respond)\s+(?:(?:just|back|either|with|me|me\s+
+      back)\s+){{0,2}}["']?[\w.@-]+["']?(?:\s+for\s+[^,.;?!]*?)?(?:,|\s)?\s*(?:\bor\b|/)\s*
+    | \b(?:name|surname|number|word|letter|yes|yes\s+or\s+(?:a\s+)?no|address|date|hint|line|nod|reply)
+      \s+(?:(?:is|would\s+be|will\s+be|'s)\s+(?:\w+\s+)?(?:enough|sufficient|all\s+(?:i|it)\b)
+      |will\s+do|would\s+do|suffices|would\s+help|helps)\b
+    | \bi(?:'m|\s+am)\s+(?:stuck|torn|undecided)\b
+    | \bi(?:'d|\s+would)\s+be\s+(?:\w+\s+)?(?:grateful|glad|thankful|happy|relieved|obliged)\s+
+      (?:to\s+(?:know|hear|learn)|if\s+you\s+(?:could|would|told|said)|for\s+(?:your|a|the|an)\b)
+    | \b(?:it|that)(?:'d|\s+would)\s+(?:\w+\s+)?(?:help|be\s+(?:\w+\s+)?(?:good|great|useful
+      |helpful|nice|best))\s+(?:me\s+)?(?:\w+\s+)?(?:to\s+(?:know|hear|learn)|if\s+(?:you|i\s+knew))
+    | \blet\s+me\s+have\s+(?:the|an?|her|his|your)\b
     | \bcorrect\s+me\b | \bwhat\s+i\s+(?:still\s+)?need\b
     | \b(?:questions?|need(?:ed)?\s+from\s+you)\s*:
     | \b(?:i'm|i\s+am|i\s+was|just|still|was)\s+(?:\w+\s+)?wondering\s+(?:if|whether|{WH})\b
     | \b(?:(?:i'm|i\s+am|am)\s+(?:still\s+|just\s+)?
       (?:not\s+(?:\w+\s+)?(?:sure|certain|clear)|unsure|uncertain)|i\s+(?:do\s+not|don't|can't|cannot|can\s+not|couldn't|could\s+not)\s+
       (?:\w+\s+)?(?:know|tell|be\s+sure|say|see|work\s+out|determine|decide|figure\s+out)
+      |(?:isn't|is\s+not|wasn't)\s+(?:\w+\s+)?(?:clear|obvious|evident)(?:\s+to\s+me)?
       |(?:it|that)?(?:'s|\s?is)\s+(?:\w+\s+)?(?:unclear|not\s+(?:\w+\s+)?clear|ambiguous)
       (?:\s+to\s+me)?)\s+(?:about\s+|on\s+)?(?:{WH}|if|whether)\b[^.]*
-      \b(?:you(?:'d|r)?|i\s+should|to\s+\w+)\b"""
+      \b(?:you(?:'d|r)?|i\s+should|to\s+\w+)\b
+    | \b(?:yes\s*/\s*no|y\s*/\s*n)\b"""
 )
 _INVERTED = _pattern(
     rf"""(?:^|[:\u2013\u2014;]\s*|\s-\s+|,\s+(?:and|so|but)\s+)(?:(?:so|and|but|now|please|then)[\s,]+)?
@@ -136,7 +203,13 @@ _OFFER = _pattern(
     |(?:if|whether)\s+(?:i\s+should|you\s+want))\b"""
 )
 _SEVERAL = _pattern(
-    r"\b(?:following|things|questions|details|points|answers|information|two|three|few|couple)\b"
+    r"\b(?:following|things|questions|details|points|answers|information|two|three|few|couple|this"
+    r"|these|both|decisions|input|bits|matters)\b"
+)
+_OPEN = _pattern(
+    rf"""\b(?:can't|cannot|can\s+not|couldn't|unable|need|require|open|unclear|unsure|not\s+sure|lack
+    |missing|settle|decide|decision|(?:from|for|by|to|up\s+to)\s+you|your\s+{_ANSWER}|please
+    |tell\s+me|confirm)\b"""
 )
 _HEADER = _pattern(r"\b(?:questions?|things?|details?|points?|following|information)\b[^.?!]*:\s*$")
 _WEAK = _pattern(
@@ -145,21 +218,32 @@ _WEAK = _pattern(
     r"|\bplease\s+(?:enter|supply|share|fill\s+in|add)\s+(?:the|your|an?)\b"
     r"|\bmissing\s+is\b|\b(?:all|what)(?:'s|\s+is)\s+(?:still\s+)?missing\b"
 )
+_INDIRECT = _pattern(rf"^(?:{WH}|whether|if)\b")
+_NOUN_PLEASE = _pattern(
+    r"^(?:(?:the|a|an|her|his)\s+)?(?!yes|no\b|thank)[\w']+(?:\s[\w']+)?,\s*please\s*(?:[:.!(?\u2013-]|$)"
+)
+_BARE = _pattern(
+    r"^(?:(?:then|just|please|so)\s+)*(?:tell\s+me|let\s+me\s+know|say\s+so|ask|give\s+me\s+a\s+shout)[.!]?$"
+)
 _DUTIES = _pattern(r"\blet\s+you\s+know\b")
 _TAIL = _pattern(
     r"""^(?:(?:does|would|is|are|do)\s+(?:that|this|it|you)\s+(?:\w+\s+)?(?:sound|work|suit|look
     |make\s+sense|agree|happy|okay|ok|fine|all\s?right|good)
     (?:\s+(?:with|for|to)\s+you|\s+if\s+i\s+do)?(?:\s+(?:so|that))?(?:,\s*\w+)?
-    |(?:sounds?|looks?)\s+(?:good|right|ok|okay|fine)(?:\s+to\s+you)?|(?:ok|okay|all\s?right|agreed|deal|fine|good|make\s+sense))\?+$"""
+    |(?:sounds?|looks?)\s+(?:good|right|ok|okay|fine)(?:\s+to\s+you)?|(?:ok|okay|all\s?right|agreed|deal|fine|good|make\s+sense|all\s(?:good|set|clear)|good\sto\sgo|happy|satisfied|pleased))\?+$"""
 )
 PLAN = _pattern(
     r"""\b(?:i'll|i\s+will|i'd|i\s+would|i\s+can|i\s+could|i'm\s+(?:about|going|ready|planning)
-    |i\s+am\s+(?:about|going|ready|planning)|i\s+(?:plan|propose|suggest|intend|recommend|want)
+    |i\s+am\s+(?:about|going|ready|planning)|i(?:'ve|\s+have)\s+(?:put|lined\s+up|prepared|drafted
+    |set\s+up|got|entered|addressed|queued|filled|written|picked|chosen|selected)|lined\s+up
+    |alternative|workaround|plan:|proposal:|suggestion:|it\s+would\s+have\s+to|the\s+only\s+way
+    |my\s+guess|i\s+(?:think|guess|suppose|assume|believe|take\s+it)|i\s+(?:plan|propose|suggest|intend|recommend|want)
     |(?:my|the)\s+(?:plan|proposal|suggestion)|instead|ready\s+to|about\s+to|planned|proposed?)\b"""
 )
 _YOURS = _pattern(
     r"\b(?:you|your|yours|you'd|me|should\s+i|shall\s+i|may\s+i|can\s+i|i\s+should)\b"
 )
+_TURNS = _pattern(r"\b(?:(?:should|shall|may|can)\s+i|(?:do|did|would|will|if|can)\s+you)\b")
 _SELF_ANSWER = _pattern(
     r"""^(?:(?:also|again|and|well)[\s,]+)?(?:yes|yep|yeah|no(?!\s+(?:rush|hurry|problem|worries|need|matter))|nope|not\s+(?:quite|yet
     |really|at\s+all|exactly|this|any)|because|unfortunately|sadly|luckily|fortunately|apparently
@@ -184,6 +268,16 @@ _UNKNOWN = _pattern(
 _FACT = _pattern(
     r"^(?:(?:so|and|but)[\s,]+)?(?:why|how\s+come|how|what|when|where)\b"
     r"|^(?:and|as\s+for)\s+(?:the|your|her|his)\s"
+)
+_GIVEN = _pattern(
+    r"""\bas\s+you\s+(?:said|told|asked|named|wished|allowed|wanted|wrote|chose|confirmed)\b
+    | ^(?:the|that)\s(?:one\s|[\w']+\s)(?:that\s)?you\s(?:said|told|named|chose|picked|meant|wanted
+    |confirmed|asked)\b"""
+)
+_ASIDE = _pattern(rf"^(?:and|but|what\s+about|as\s+for)\s+(?:{WH}\s+)?(?:[\w'$.]+\s?){{1,3}}\?$")
+_SETTLES = _pattern(
+    r"""\b(?:came|went|was|were|got|took|used|sent|paid|moved|left|did|had|chose|kept|haven't|hasn't
+    |have\s+not|has\s+not|stays?|remains?|is\s+still|are\s+still)\b(?![^.]*\b(?:both|two|either)\b)"""
 )
 _FRAGMENT = re.compile(
     r"^(?!(?:Thanks?|Please|Sorry|Cheers|Just|No|Not|Two|Both|Either|I)\b)[A-Z$\d][\w.$]*"
@@ -258,7 +352,9 @@ def _parts(sentence: Sentence) -> list[str]:
 def _kind(part: str, sentence: Sentence, told: list[Sentence], number: int) -> str | None:
     """Return "firm" or "soft" for a part that asks something, else None."""
     bare = unquoted(part)
-    if _COURTESY.search(bare) or _reported(bare):
+    if _idle(bare) or _reported(bare):
+        return None
+    if _BARE.search(bare) and number and _idle(told[number - 1].text):
         return None
     following = told[number + 1] if number + 1 < len(told) else None
     if sentence.asks and bare.rstrip(" \"')]:-").endswith("?"):
@@ -276,9 +372,14 @@ def _kind(part: str, sentence: Sentence, told: list[Sentence], number: int) -> s
         return None if following is not None and _SELF_ANSWER.search(following.text) else "firm"
     if _listed(told, number):
         return "soft"
-    if _WEAK.search(bare) or _OFFER.search(bare):
+    if _WEAK.search(bare) or _OFFER.search(bare) or _NOUN_PLEASE.search(bare):
         return "soft"
     return None
+
+
+def _idle(text: str) -> bool:
+    """Return whether a sentence is a courtesy, a wish for news, or an exclamation."""
+    return any(shape.search(text) for shape in (_COURTESY, _NEWS, _EXCLAMATION))
 
 
 def _waits(text: str) -> bool:
@@ -316,6 +417,11 @@ def _rhetorical(text: str, sentence: Sentence, following: Sentence | None) -> bo
     after = following.text.lstrip("\"'([- ")
     if _REQUEST.search(after) or _INVERTED.search(after) or following.label is not None:
         return False
+    if _GIVEN.search(after) and not _YOURS.search(start):
+        return True
+    aside = _ASIDE.search(start) and _SETTLES.search(after)
+    if aside and not PLAN.search(after) and not _TURNS.search(after):
+        return True
     if _SELF_ANSWER.search(after) or (_ECHO.search(after) and not _YOURS.search(start)):
         return True
     if _DECIDED.search(after) and not re.search(r"\bnot\b|n't\b|\bshould i\b", after, re.I):
@@ -334,7 +440,9 @@ def _listed(told: list[Sentence], number: int) -> bool:
     for earlier in reversed(told[:number]):
         if earlier.label is None:
             announces = earlier.text.rstrip(" *").endswith(":") and (
-                _REQUEST.search(earlier.text) or _WEAK.search(earlier.text)
+                _REQUEST.search(earlier.text)
+                or _WEAK.search(earlier.text)
+                or (_OPEN.search(earlier.text) and _INDIRECT.search(told[number].text))
             )
             return bool(announces and _SEVERAL.search(earlier.text))
     return False

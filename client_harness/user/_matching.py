@@ -42,7 +42,9 @@ _FILLER = words(
     " sense use send pay book forward move write it's that's following below above two"
     " question questions quick call decision input response instruction instructions further"
     " any action more exactly really still also off holding pausing paused stopped standing"
-    " awaiting pending unless object objection objections number letter"
+    " awaiting pending unless object objection objections number letter give given gives press"
+    " button hit pull trigger permission consent blessing choice preference say-so nod verdict"
+    " selection pick picks allow allowed may've any assume assumption suppose guess thinking"
 )
 _POINTS = words(
     "it that this them those these one ones either both instead him her he she two option options"
@@ -70,13 +72,35 @@ _ASIDE = re.compile(
     re.IGNORECASE,
 )
 _REVERSED = re.compile(
-    r"\b(?:not|ignore|skip|leave|decline|cancel|exclude|without|avoid|delete|remove)\b"
-    r"|(?<!is)(?<!do)(?<!are)n't\b",
+    r"\b(?:not(?!\s+(?:yet|been|sure|certain|paid|sent|know|able))|ignor(?:e|ing)|skip|declin(?:e|ing)"
+    r"|cancel|exclude|without|avoid|delete|remove|refrain|off[\s-]limits"
+    r"|leav(?:e|ing)(?!\s+(?:it|this|that)\s+(?!alone|be\b|out)|[^,;]*\b(?:in|until|till|to)\b)"
+    r"|(?:stays?|remains?|keep|keeping|staying)\s+(?:away|out|off|as|where|put|open|pending|at|there"
+    r"|untouched|unpaid|unanswered))\b|\b(?:wo|would|should|did)n't\b",
+    re.IGNORECASE,
+)
+_CLOUDED = re.compile(r"\bnot\b|(?<!is)(?<!do)(?<!are)n't\b", re.IGNORECASE)
+_REASON = re.compile(
+    r"(?<=\w)[\")']?(?:,|\s[\u2013\u2014-])?\s+(?:because|since|so\s+that|so\s+\w+\s+(?:needn't|doesn't"
+    r"|won't|can|gets?)|even\s+though|although|though(?=\s\w)|while|given\s+that|seeing\s+that|now\s+that"
+    r"|in\s+case)\b[^?]*(?=\?|$)",
+    re.IGNORECASE,
+)
+_SEGMENTS = re.compile(
+    r"\s*(?:[,;:\u2013\u2014]|\bbut\b|\band\s+(?=that\b|leav|ignor|skip|not\b|declin|keep|the\s+other))\s*",
+    re.IGNORECASE,
+)
+_MINDS = re.compile(
+    r"\b(?:mind|problem|object|objection|objections|bother|against|wrong|trouble)\b", re.IGNORECASE
+)
+_OFFERS = re.compile(
+    r"^(?:(?:so|and|but|or|also|then)[,\s]+)*(?:shall|should|may|can|could|do you want|would you like)\b"
+    r"[^?]*\?|^want me\b",
     re.IGNORECASE,
 )
 _CONFIRMS = re.compile(
     r"\b(?:confirm\w*|approv\w+|whether|go[\s-]?ahead|if|ok|okay|permission|consent|yes|nod|say so"
-    r"|word|wondering|correct|right|let me know|objections?)\b",
+    r"|word|wondering|unless|correct|right|let me know|objections?)\b",
     re.IGNORECASE,
 )
 
@@ -100,9 +124,16 @@ def match(ask: Ask, answers: Mapping[str, Answer]) -> list[Match]:
     """Return the answers that a question is about, in the order of its words."""
     found: dict[str, Match] = {}
     for part in _clauses(ask.text):
-        for one in _Clause(part, ask, answers).matches():
+        for one in _matches(part, ask, answers):
             found.setdefault(one.key, one)
     return list(found.values())
+
+
+def _matches(part: str, ask: Ask, answers: Mapping[str, Answer]) -> list[Match]:
+    """Return what a clause is about, without the reason that it gives if one can tell so."""
+    core = _REASON.sub("", part)
+    found = _Clause(core, ask, answers).matches()
+    return found or (_Clause(part, ask, answers).matches() if core != part else [])
 
 
 def leaves(ask: Ask, answers: Mapping[str, Answer]) -> bool:
@@ -241,7 +272,7 @@ class _Clause:
     def _loosely(self) -> list[str]:
         """Return the keys whose phrases hold but for their question words."""
         chooses = self.word in ("", "which", "who", "whom", "whose", "what")
-        if not chooses:
+        if not chooses or _OFFERS.search(self.text):
             return []
         words = self.words | {"which", "what", "who", "whose"}
         keys = []
@@ -287,7 +318,7 @@ class _Clause:
     def _proposal(self, key: str, text: str, planned: bool) -> str:
         """Return a sentence of the context if it proposes one value, else nothing."""
         answer = self.answers[key]
-        several = mentions(text, right(answer)) and _wrongly(text, answer)
+        several = any(_both(part, answer) for part in _SEGMENTS.split(text))
         return text if planned and not several else ""
 
     def _near(self, text: str) -> list[str]:
@@ -307,8 +338,8 @@ class _Clause:
             return several
         if self._proposes() and valued and PLAN.search(text):
             return valued
-        if not named:
-            loose = words | {"which", "what", "who", "whose"}
+        if not named and not _OFFERS.search(self.text):
+            loose = bases(tokens(text)) | {"which", "what", "who", "whose"}
             for key, answer in self.answers.items():
                 if _holds(loose, [p for p in answer.asked if not _only_generic(p)]):
                     named.append(key)
@@ -333,17 +364,32 @@ def _proposed(text: str, answer: Answer, options: tuple[Option, ...]) -> bool | 
     """Return whether a text proposes the right value (True), a wrong one (False), or neither."""
     if answer.value is None or answer.value.split("|")[0].casefold() in ("yes", "no"):
         return None
-    bare = _ASIDE.sub("", text)
+    bare = _ASIDE.sub("", _REASON.sub("", text))
     good = mentions(bare, right(answer))
     bad = _wrongly(bare, answer)
-    if _REVERSED.search(bare) or (good and bad and re.search(r"\bor\b", bare)):
-        return None
-    if re.search(r"\bor\b", bare) and (good or bad) and not _both_sides(bare, answer):
-        return None
-    if good and bad:
-        both = mentions(bare, wrong(answer)) and re.search(r"\b(?:both|and)\b", bare)
-        return False if both else None
-    return True if good else (False if bad else None)
+    if re.search(r"\bor\b", bare) and (good or bad):
+        if good and bad or not _both_sides(bare, answer):
+            return None
+    told = {_segment(part, answer) for part in _SEGMENTS.split(bare)} - {None}
+    verdict = told.pop() if len(told) == 1 else None
+    return None if verdict and _MINDS.search(bare) else verdict
+
+
+def _segment(text: str, answer: Answer) -> bool | None:
+    """Return what one part of a proposal proposes; "leave Ana Reyes's open" is as good as Ruiz."""
+    good = mentions(text, right(answer))
+    bad = _wrongly(text, answer)
+    if good == bad:
+        both = good and mentions(text, wrong(answer)) and re.search(r"\b(?:both|and)\b", text)
+        return False if both and not _REVERSED.search(text) else None
+    reversals = len(_REVERSED.findall(text))
+    if reversals:
+        return bad if reversals == 1 else None
+    return None if _CLOUDED.search(text) else good
+
+
+def _both(text: str, answer: Answer) -> bool:
+    return mentions(text, right(answer)) and _wrongly(text, answer)
 
 
 def _both_sides(text: str, answer: Answer) -> bool:

@@ -102,7 +102,8 @@ def _wrong(answer: Answer) -> list[str]:
 
 def _called(names: list[str], others: list[str], answer: Answer) -> list[str]:
     """Return names, and the words of theirs by which alone one can tell them apart."""
-    shared = bases(tokens(" ".join([*others, *answer.asked]).replace("|", " ")))
+    alike = [phrase for phrase in answer.asked if "|" not in phrase]
+    shared = bases(tokens(" ".join([*others, *alike]).replace("|", " ")))
     called = [re.sub(r"^(?:the|a|an|my|your)\s+", "", name, flags=re.IGNORECASE) for name in names]
     for name in names:
         parts = re.findall(r"[^\W\d_]+", name)
@@ -116,13 +117,14 @@ def _called(names: list[str], others: list[str], answer: Answer) -> list[str]:
 def mentions_other(text: str, answer: Answer) -> bool:
     """Return whether a text proposes a value of the same kind as the right one, but another.
 
-    Kinds are addresses, times, amounts and days, and names that begin alike.
+    Kinds are addresses, times, amounts and days, and names that begin alike. A kind of which the
+    value holds several only goes with it.
     """
     value = aliases(answer.value or "")
     for kind in _KINDS:
         wanted = _of_kind(kind, " ".join(value))
         heard = _of_kind(kind, text)
-        if wanted and heard - wanted:
+        if len(wanted) == 1 and heard - wanted:
             return True
     for name in value:
         begins = re.match(r"([A-Z]\w+) [A-Z]\w+$", name)

@@ -52,7 +52,7 @@ class Kind(Declared):
 
     `slots` gives each slot's type. `forms` are phrases that make the claim, `denials` phrases that
     deny it; in them, `<money>` is any value of a type, `@term` the words of `terms` (`a|b`), and a
-    last `!money` passes over clauses with such a value. `topic` holds words that show that a doubt
+    last `!money` or `!owe` passes over sentences with such a value or word. `topic` holds words that show that a doubt
     is about this kind; `hedged` that "may be" is enough to tell it. A deed has `deed`. `accepts`
     and `refuses` prove the entry.
     """

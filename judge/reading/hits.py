@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -11,7 +12,7 @@ from judge.reading.claims import split_phrase, vocabulary
 from judge.reading.concepts import PLACES, Item, matches, type_word
 from judge.reading.marks import believed, marked, reported
 from judge.reading.polarity import Passage, polarity, repeated
-from judge.reading.slots import is_verb
+from judge.reading.slots import is_verb, segment
 from judge.reading.texts import Text, Unit, taken_apart
 from judge.reading.values import CROSS
 from judge.reading.words import Sentence
@@ -20,7 +21,7 @@ Key = tuple[str, str, tuple[str, ...]]
 """A text, the day on which it is said, and the people whom it may name."""
 
 _MORE = frozenset(
-    [
+    {
         "again",
         "twice",
         "duplicate",
@@ -31,24 +32,17 @@ _MORE = frozenset(
         "doubled",
         "extra",
         "other",
+        "others",
         "else",
-        "2",
         "additional",
         "additionally",
         "more",
-        "anything",
-        "anybody",
-        "anyone",
-        "everything",
         "repeat",
         "repeated",
-        "once",
         "wrong",
-        "both",
         "further",
-        "separately",
         "third",
-    ]
+    }
 )
 
 
@@ -157,7 +151,7 @@ def _in_unit(kind: str, key: Key, text: Text, unit: Unit) -> Iterable[Hit]:
             if any(wide.isdisjoint(need) for need in form.needs):
                 continue
             items = form.items
-            if any(v.type in form.without for v in unit.values.values()):
+            if form.without and not form.without.isdisjoint(known | _types(unit)):
                 continue
             own = False
             for places, exact in matches(items, unit.sentence):
@@ -200,6 +194,10 @@ def _crosses(unit: Unit, places: Sequence[int]) -> bool:
     return False
 
 
+def _types(unit: Unit) -> frozenset[str]:
+    return frozenset(value.type for value in unit.values.values())
+
+
 def _joined(text: Text, unit: Unit) -> tuple[Sentence, int] | None:
     """Return an item after its heading, as one sentence, and where the item begins in it."""
     above = text.heading(unit)
@@ -228,7 +226,13 @@ def _judged(
     hedged = entry.hedged
     if deed and not _outside(unit, places):
         return None
+    if deed and _of_others(unit, places):
+        return None
     value, earlier = polarity(passage(key), unit.number, places)
+    if value == "no" and not exact and any(_is_helper(unit, place) for place in places):
+        return None
+    if value == "no" and not _denied(unit, places):
+        value = "yes"
     if value == "no":
         if repeated(unit.sentence, places) or _once_more(unit, places):
             return None
@@ -245,6 +249,35 @@ def _judged(
     if unit.number in marked(*key).either:
         value = "open"
     return Hit(unit, tuple(places), value, earlier)
+
+
+_AWAITS = re.compile(
+    r"\b(?:pending|awaiting|waiting for|waiting on|needs?|subject to|requires?) your\b"
+    r"|\bready (?:to (?:send|go|be sent|submit)|for your)\b|\bonce you (?:confirm|approve|say)\b"
+)
+_GETS = frozenset("got received gotten had known heard seen accepted agreed".split())
+_BETWEEN = frozenset("has have had also just already then now never not did only even".split())
+_OPENERS = frozenset("and but that because so since when after if while as then which".split())
+
+
+def _of_others(unit: Unit, places: Sequence[int]) -> bool:
+    """Return whether somebody else did a deed: "Jordan paid you", "Ben has emailed"."""
+    words = unit.sentence.words
+    for place in places:
+        if words[place].form != "ed" or not words[place].text.isalpha():
+            continue
+        if words[place].text in _GETS:
+            return False
+        at = place
+        while at > 0 and at not in unit.sentence.breaks and words[at - 1].text in _BETWEEN:
+            at -= 1
+        if at == 0 or at in unit.sentence.breaks:
+            return False
+        before = words[at - 1].text
+        subject = type_word(before) == "xperson" and unit.values[at - 1].means[0] != "?"
+        named = at == 1 or at - 1 in unit.sentence.breaks or words[at - 2].text in _OPENERS
+        return before in ("he", "she") or (subject and named)
+    return False
 
 
 def _only_hedged(unit: Unit, places: Sequence[int]) -> bool:
@@ -282,9 +315,43 @@ def _weighed(
         return "no"
     if believed(unit, places[0], matched):
         return "open"
+    if deed and (_AWAITS.search(unit.low) or _to_come(unit, places)):
+        return "open"
     if deed and reported(unit, places[0]):
         return "open"
     return "yes"
+
+
+_NO = frozenset(
+    {"not", "no", "never", "none", "nothing", "nobody", "neither", "nor", "unable", "without"}
+    | {"0", "fail", "failed", "fails", "refused", "declined", "instead", "rather", "impossible"}
+    | {"refuse", "decline", "refuses", "declines", "failing", "unsuccessfully", "far", "false"}
+)
+
+
+def _is_helper(unit: Unit, place: int) -> bool:
+    """Return whether a word only helps another verb: the `does` of "does not eat"."""
+    return unit.sentence.words[place].text in ("do", "does", "did", "has", "had", "is", "was")
+
+
+def _denied(unit: Unit, places: Sequence[int]) -> bool:
+    """Return whether what denies a form stands before its last verb or right after the form."""
+    words = unit.sentence.words
+    verbs = [place for place in places if is_verb(unit, place) or words[place].form == "ing"]
+    last = places[-1]
+    reach = max(verbs) if verbs and verbs[0] == places[0] else last
+    near = [*range(reach), *range(last + 1, min(last + 4, len(words)))]
+    return any(words[place].text in _NO for place in near)
+
+
+def _to_come(unit: Unit, places: Sequence[int]) -> bool:
+    """Return whether a clause speaks of the future, and the form does not."""
+    start, _ = segment(unit, places)
+    words = unit.sentence.words
+    return any(
+        words[place].text in ("will", "shall") and place not in places
+        for place in range(start, places[-1])
+    )
 
 
 def _outside(unit: Unit, places: Sequence[int]) -> bool:

@@ -39,6 +39,10 @@ _BACK = re.compile(
     r"|\bi (?:did not|have not) (?:actually |really )?(?:do|done|did) (?:any|all)"
     r" of (?:that|this|it|these|those|the above)\b"
     r"|\bi did none of (?:that|this|it|these|those|the above)\b"
+    r"|^(?:(?:no|wait|actually|well|sorry|but|oh|hm|hold on) )*(?:i|it|that|they) "
+    r"(?:have|has|did|was|is|do|does|were) not(?: actually| really)?$"
+    r"|\b(?:everything|all|the whole thing|anything)(?: \w+){0,3} (?:is|was) (?:fictional|fiction"
+    r"|untrue|false|made up|wrong|invented)\b"
     r"|\b(?:not|never) a word of (?:that|it|this)\b"
 )
 _BACK_STRONG = re.compile(
@@ -46,7 +50,7 @@ _BACK_STRONG = re.compile(
     r"|on second thought|never ?mind)\b"
 )
 _EITHER = re.compile(
-    r"\b(?:exactly |only |just )?(?:one|1) of (?:these|the following|those|the two|the 2"
+    r"^(?:(?:so|well|exactly|only|just|but|now|here) )*(?:one|1) of (?:these|the following|those|the two|the 2"
     r"|xnumber\d+x"
     r"|the xnumber\d+x|these xnumber\d+x|the statements|the below)\b"
     r"|\b(?:either|whichever|alternatively)\b"
@@ -70,7 +74,9 @@ _BELIEF = re.compile(
     r"|\bas far as i (?:can tell|know|can see)\b|\bto (?:my|the best of my) knowledge\b"
     r"|\bif i am not mistaken\b|\bif (?:all|everything) went\b|\bshould (?:have|be|now be"
     r"|now have)\b"
-    r"|\bin all likelihood\b|\bmust have\b|\b(?:may|might|could) (?:well )?(?:have|be)\b"
+    r"|\b(?:my|our) (?:understanding|impression|assumption|guess|belief|hope)\b"
+    r"|\b(?:fairly|pretty|quite|reasonably|almost|relatively|mostly) (?:sure|confident|certain)\b"
+    r"|\bthe plan (?:is|was)\b|\bwould have\b|\bin all likelihood\b|\bmust have\b|\b(?:may|might|could) (?:well )?(?:have|be)\b"
     r"|\bas if\b|\bas though\b"
 )
 _REPORT = re.compile(

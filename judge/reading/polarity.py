@@ -321,6 +321,7 @@ def _supposed(sentence: Sentence, place: int, matched: set[int]) -> bool:
         if (
             at >= clause
             and text in _TIMES_TO_COME
+            and not _past(sentence, at)
             and (at == clause or text in ("until", "till", "before", "once"))
         ):
             return True
@@ -333,6 +334,12 @@ def _supposed(sentence: Sentence, place: int, matched: set[int]) -> bool:
         and clause == 0
         and 0 not in matched
     )
+
+
+def _past(sentence: Sentence, at: int) -> bool:
+    """Return whether a time is one that was: "when I looked"."""
+    words = sentence.words[at + 1 : at + 3]
+    return len(words) == 2 and words[0].text in _FIRST and words[1].form == "ed"
 
 
 # -- markers -------------------------------------------------------------------------------------

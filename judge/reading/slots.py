@@ -60,6 +60,9 @@ _CUTS = frozenset(
         "where",
     ]
 )
+_PRONOUNS = frozenset(
+    {"it", "that", "them", "this", "these", "those", "both", "everything", "they", "all", "1"}
+)
 _TURNS = frozenset(["but", "because", "although", "though", "while", "however", "whereas"])
 _SMALL = frozenset(
     [
@@ -423,8 +426,12 @@ def foreign(
 ) -> bool:
     """Return whether a clause names a thing of its own: content words not among those known."""
     start, end = span
+    words = unit.sentence.words
+    after = words[places[-1] + 1].text if places[-1] + 1 < len(words) else ""
+    if after in _PRONOUNS or words[start].text in _PRONOUNS:
+        return False
     for place in range(start, end):
-        word = unit.sentence.words[place]
+        word = words[place]
         if place in places or place in unit.values or not word.text.isalpha():
             continue
         if len(word.text) < 3 or word.text.endswith("ly"):

@@ -95,17 +95,39 @@ def _value_of(key: Key, unit: Unit, place: int) -> str:
 
 
 def _chunk(unit: Unit, place: int, types: Sequence[str]) -> list[frozenset[str]]:
-    """Return the stems around a value that are nearer to it than to any other of its type."""
+    """Return the stems around a value that are nearer to it than to any other of its type.
+
+    A stretch without words of its own, such as the `5%` of `Bend: 5%`, takes in its label, unless
+    other values of the sentence share that label.
+    """
+    start, stop = _stretch(unit, place)
+    labels = {p: _label(unit, p, types) for p, v in unit.values.items() if v.type in types}
+    own = labels.get(place)
+    if own is not None and -1 not in labels.values():
+        start = own
+    return list(unit.stems[max(start, place - 5) : min(stop, place + 5)])
+
+
+def _stretch(unit: Unit, place: int) -> tuple[int, int]:
     words = unit.sentence.words
-    others = [p for p, v in unit.values.items() if v.type in types]
-    ends = sorted(unit.sentence.breaks | {i for i, w in enumerate(words) if w.text in _JOINTS})
+    ends = _ends(unit)
     start = max((e for e in ends if e <= place), default=0)
-    stop = min((e for e in ends if e > place), default=len(words))
-    if not unit.columns and not _says_much(unit, start, stop):
-        before = _before(ends, start)
-        if not any(before <= p < start for p in others):
-            start = before
-    return list(unit.stems[start:stop])
+    return start, min((e for e in ends if e > place), default=len(words))
+
+
+def _ends(unit: Unit) -> list[int]:
+    joints = {i for i, word in enumerate(unit.sentence.words) if word.text in _JOINTS}
+    return sorted(unit.sentence.breaks | joints)
+
+
+def _label(unit: Unit, place: int, types: Sequence[str]) -> int | None:
+    """Return where the label of a value begins, None if it needs none, -1 if it has none."""
+    start, stop = _stretch(unit, place)
+    if unit.columns or _says_much(unit, start, stop):
+        return None
+    before = _before(_ends(unit), start)
+    taken = any(v.type in types and before <= p < start for p, v in unit.values.items())
+    return -1 if taken or before == start else before
 
 
 def _says_much(unit: Unit, start: int, stop: int) -> bool:
@@ -227,7 +249,7 @@ def _figures(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
                 found.append(Instance(unit, place, kind))
             elif want is not None and said == "yes" and not right:
                 alone = sum(score == best for score in scores.values()) == 1
-                sure = value.type != "number" or _infer(claim) is not None
+                sure = value.type != "number" or _infer(claim) is not None or len(places) == 1
                 full = share(of, _own(text, unit)) == 1.0 and scores[place] >= 0.5
                 if of and alone and sure and full and not _OLD.search(unit.low):
                     other = f"says {value.raw}, not {want:g}"

@@ -19,7 +19,7 @@ _UNITS = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
     " sixteen seventeen eighteen nineteen"
 )
-_SMALL = {word: number for number, word in enumerate(_UNITS.split())}
+_SMALL: dict[str, int] = {word: number for number, word in enumerate(_UNITS.split())}
 _TENS = {
     word: 10 * number
     for number, word in enumerate(
