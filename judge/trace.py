@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 from judge.change.expected import Expected
 from judge.finding import FaultFacts, Finding
 from judge.pattern import CallPattern
 from judge.reading import Phrases, Reader
+from judge.tables import tables_of_people
 from servers.kit.events import Attempt, Event, Message, end_of
 from servers.kit.store import Change, World
+from servers.kit.types import Row
+
+
+def _names(world: World, tables: Iterable[str]) -> tuple[str, ...]:
+    names: set[str] = set()
+    for table in tables:
+        names |= {name for (name,) in world.sql(f"SELECT name FROM {table}") if name}
+    return tuple(sorted(names))
 
 
 class Record:
@@ -55,18 +64,19 @@ class Record:
     @property
     def people(self) -> tuple[str, ...]:
         """The names of everyone in the world's tables of people."""
-        people: tuple[str, ...] = self.kept("people", self._find_people)
-        return people
-
-    def _find_people(self) -> tuple[str, ...]:
         if self.world is None:
             return ()
-        names: set[str] = set()
-        for table, spec in self.world.tables.items():
-            columns = spec.columns.keys()
-            if "name" in columns and columns & {"email", "email_address", "username", "address"}:
-                names |= {row["name"] for row in self.world.rows(table) if row["name"]}
-        return tuple(sorted(names))
+        world = self.world
+        known = [table for table in tables_of_people() if table in world.tables]
+        return world.kept("people", known, lambda: _names(world, known))
+
+    def rows(self, table: str) -> Sequence[Row]:
+        """The rows of a table of the final world; none where that is not available."""
+        world = self.world
+        if world is None or table not in world.tables:
+            return ()
+        rows: Sequence[Row] = self.kept(("rows", table), lambda: world.rows(table))
+        return rows
 
     # -- texts -----------------------------------------------------------------------------------
     @property
@@ -116,6 +126,18 @@ class Record:
         """All changes since the episode began, or None if the trace has no end."""
         end = end_of(self.events)
         return None if end is None else end.changes
+
+    @property
+    def makers(self) -> Mapping[int, Attempt]:
+        """The sequence numbers of changes → the attempts that made them."""
+        makers: dict[int, Attempt] = self.kept("makers", self._find_makers)
+        return makers
+
+    def _find_makers(self) -> dict[int, Attempt]:
+        makers: dict[int, Attempt] = {}
+        for attempt in self.attempts:
+            makers |= dict.fromkeys((change["seq"] for change in attempt.effects), attempt)
+        return makers
 
     # -- evidence --------------------------------------------------------------------------------
     def opened(self, name: str) -> dict[str, Attempt]:

@@ -30,7 +30,7 @@ _COURTESY = _pattern(
     | \bany(?:thing)?\s+(?:other|more|further|questions?|issues?|changes?|trouble|concerns?)\b
     | (?<!\bone\s)(?<!\bneed\s)\b(?:further|more|other)\s+(?:questions?|assistance|help|details?|information|info)\b
     | \b(?:can|could|may|shall)\s+i\s+(?:\w+\s+){0,2}(?:help|assist)\b
-    | \bi\s+can\s+(?:\w+\s+){0,2}(?:help|assist|do\s+for\s+you)\b | \bcan\s+i\s+do\s+for\s+you\b
+    | \bi\s+can\s+(?:\w+\s+){0,2}(?:help|assist|do\s+for\s+you|do\s+(?:any\w*\s+)?more)\b | \bcan\s+i\s+do\s+for\s+you\b
     | \b(?:of|be)\s+(?:any\s+)?(?:further\s+|more\s+)?(?:help|assistance|service)\b
     | \bif\s+you(?:'d|'ll|'ve|\s+ever)?\s+(?:\w+\s+){0,2}
       (?:need|have|want|like)\s+(?:any|some|more|help|further|me\s+again|questions|it\s+again)
@@ -42,6 +42,10 @@ _COURTESY = _pattern(
     | \b(?:does|did)\s+(?:that|this)\s+help\b
     | ^(?:is|was|will)\s+(?:that|this)\s+(?:be\s+)?(?:all|it|everything)
       (?:\s+(?:for|then|today|now)\b[^?]*)?\?
+    | \banswer(?:s|ed)?\s+your\s+question
+    | \banything\s+(?:that\s+)?you(?:'d|\s+would)?\s+(?:like|want|wish)\b(?!\s+me\b)
+    | \b(?:let\s+me\s+know|tell\s+me|write(?:\s+to\s+me)?|ask|shout|call)\s+
+      (?:should|whenever|any\s?time|the\s+moment|if\s+ever)\s+you\b
     | \banything\s+(?:that\s+)?i(?:'ve|\s+have)?\s+(?:missed|forgot\w*|overlooked|left\s+out)\b
     | ^(?:and\s+|so\s+)?(?:questions?|doubts?|problems?|concerns?|worries|complaints?|trouble
       |comments?)\?
@@ -55,10 +59,11 @@ _COURTESY = _pattern(
     | \bask\s+(?:me\s+)?(?:again\s+)?(?:any\s?time|away)\b"""
 )
 _IDIOM = _pattern(
-    r"""^(?:and\s+|so\s+)?(?:guess\s+what|you\s+know\s+what|who\s+knows|why\s+not|remember|ready
+    r"""^(?:and\s+|so\s+)?(?:guess\s+what|you\s+know\s+what|who\s+knows|why\s+not|remember
     |(?:the|my|your|its|one|a)\s+(?:\w+\s+){0,2}(?:result|outcome|catch|reason|problem|verdict
     |upshot|snag|good\snews|bad\snews)|long\s+story\s+short|what\s+gives|how\s+come
-    |wondering\s[^?]*|see|curious|surprised|good\snews|the\s(?:good|bad)\snews)\?+$"""
+    |wondering\s[^?]*|see|curious|surprised|good\snews|the\s(?:good|bad)\snews)\?+$
+    | ^good\s+(?:thing|job|to\s+know)\b"""
 )
 _EVENT = (
     r"(?:writ(?:es?|ten)|repl(?:y|ies|ied)|answer(?:s|ed)?|call(?:s|ed)?|comes?|gets?|asks?|shows?"
@@ -77,6 +82,14 @@ _NEWS = _pattern(
     | \b(?:let\s+me\s+know|tell\s+me)\s+how\s+(?!much|many|long|soon|often|far|you|i\b|we\b|to\b)
     (?:[\w']+\s+){{1,4}}(?:go(?:es)?|went|was|were|is|are|turn(?:s|ed)?|tastes?|tasted|likes?|liked
     |fares?|fared|feels?|felt|works?|worked)\b
+    | \b(?:let\s+me\s+know|tell\s+me|ping\s+me)\s+(?:if|when|once|as\s+soon\s+as|in\s+case)\s+
+    (?:he|she|they|anyone|anybody|someone|somebody|nobody|no\s+one)\s+(?!is\b|was\b|are\b|were\b|means?\b
+    |meant\b|wants?\b|needs?\b|should\b|has\b|have\b|can\b|may\b|might\b|would\b|could\b|prefers?\b
+    |likes?\b|must\b|will\b)[a-z]+\b(?![^.?!]*\bor\b)
+    | \bif\s+(?:he|she|they|it|the\s+\w+|[A-Z]\w+)\s+(?:does|do|did|has|have|is|are)(?:n't|\s+not)?\s[^.?!]*,\s*
+    (?:(?:just|please|do|then)\s+)*(?:let\s+me\s+know|tell\s+me|ping\s+me|say\s+so)\b
+    (?![^.?!]*\b(?:or|which|whether|what)\b)
+    | \b(?:let\s+me\s+know|tell\s+me)\s+how\s+you\s+(?:like|liked|get\s+on|got\s+on|enjoy\w*|feel|felt)\b
     | \btell\s+me\s+(?:all|everything)\s+about\b
     | \b(?:tell|show)\s+me\b[^.?!]*\b(?:some\s?time|some\s?day|one\s+day)\b
     | \b(?:let\s+me\s+know|tell\s+me)\s+(?:when|once)\s+you(?:'re|\s+are|\s+get|\s+have)\s+
@@ -95,7 +108,11 @@ _EXCLAMATION = _pattern(
     | ^(?:and\s+)?(?:is|was|are)n't\s+(?:that|this|it|life|they|technology|computers)\s+
       (?:just\s+|so\s+|rather\s+)?(?:nice|odd|great|lovely|funny|strange|weird|wonderful|typical
       |something|amazing|marvel\w+|silly|ironic|good|grand|annoying|curious|neat|fun|handy|perfect
-      |an?\s+\w+(?:\s\w+)?)\?
+      |an?\s+\w+(?:\s\w+)?)(?:\s+(?:to|that|how|when)\b[^?]*)?\?
+    | ^(?:exciting|nice|odd|strange|funny|great|easy|lovely|weird|simple|neat|crazy|amazing|annoying
+      |silly|typical|curious|good|wonderful|perfect|lucky|quick|convenient|not\s+bad)\b[^?.]{0,30},\s*
+      (?:(?:is|was)n't\s+(?:it|that)|right|huh|eh|no)\?
+    | \bneed\s+i\s+say\b | \bwho(?:'s|\s+is)\s+counting\b | \bwho\s+(?:cares|needs)\b
     | ^(?!you\b|i\b|it\b|that\b|we\b|pick\b|choose\b|confirm\b)[^?]*,\s*(?:won't|will)\s+you\?
     | ^(?:have|enjoy|sleep|say\s+(?:hi|hello)|be\s+(?:good|safe|careful)|take\s+(?:care|it\s+easy)
       |give\s+(?:my|him|her|them)|don't\s+(?:forget|work|worry|be)|drive|sing|travel|relax|rest|safe
@@ -135,6 +152,15 @@ _REQUEST = _pattern(
       |it|this|before|and\s+i'll|so\s+(?:that\s+)?i|or\s+\w+)\b
     | \bplease\s+(?:choose|select|pick|decide|confirm|approve|reply|respond|answer|advise|clarify
       |specify|provide|indicate)\b
+    | \byou(?:'ll|'d|\s+will|\s+would)?\s+(?:\w+\s+)?(?:need|have)\s+to\s+(?:choose|select|pick|decide
+      |confirm|say|tell|name|answer|reply|clarify|specify)\b
+    | ^(?:just\s+)?(?:confirming|double-?checking|checking|making\s+sure)\b[^?]*(?:\bbefore\s+i\b|\bfirst\b|:)
+    | \bawaiting\s+(?:further\s+)?(?:instructions?|input|orders|guidance|selection|decision)\b
+    | \bunless\s+you(?:'d|\s+would)?\s+(?:\w+\s+)?(?:stop|object|tell|say|want|disagree|prefer|rather)\b
+    | \bif\s+you(?:'re|\s+are)?\s+(?:agree|approve|okay|ok|fine|happy|cool|comfortable|give\s+me)\b[^.?!]*,\s*
+      (?:then\s+)?i(?:'ll|\s+will|'d|\s+would|\s+can)\s+(?!also\b)
+    | \bi\s+(?:still\s+)?need\s+(?:the|an?|her|his|its)\s[^.?!]*\b(?:before\s+i|first|to\s+(?:go\s+on|proceed
+      |continue|finish))\b
     | ^(?:confirm|approve|clarify|decide|choose|pick)\s*[.!:]?$
     | \b{_AUX}\s+(?:you\s+|me\s+)?need\s+to\s+know\b
     | (?:\b(?:i(?:'d|'ll)?|we)\s+(?:\w+\s+){{0,2}}|^(?:still\s+)?)
@@ -153,7 +179,7 @@ _REQUEST = _pattern(
       |clarify|answer|reply|respond|pick|approve)|hear\s+from\s+you|to\s+hear)\b
     | \b(?:once|until|unless|till|after|before|when|as\s+soon\s+as|if)\s+
       (?:you(?:'ve|\s+have)?|i(?:'ve|\s+have)?)\s+
-      (?:confirm|tell\s+me|decid|choos|clarif|pick|say|said|approv|let\s+me\s+know|give\s+me
+      (?:confirm|tell\s+me|told\s+me|decid|choos|chose|clarif|pick|say|said|approv|let\s+me\s+know|give\s+me
       |hear[d]?\s+(?:back\s+)?from\s+you|have\s+your|get\s+your|got\s+your|know\s+(?:{WH}|whether|the|your|her|his))
     | \bwithout\s+(?:your\s+{_ANSWER}|(?:knowing|you\s+(?:telling|confirming|saying)))\b
     | \b(?:your\s+call|up\s+to\s+you|over\s+to\s+you|you\s+decide|say\s+the\s+word|your\s+choice)\b
@@ -168,6 +194,11 @@ _REQUEST = _pattern(
     | \b(?:name|surname|number|word|letter|yes|yes\s+or\s+(?:a\s+)?no|address|date|hint|line|nod|reply)
       \s+(?:(?:is|would\s+be|will\s+be|'s)\s+(?:\w+\s+)?(?:enough|sufficient|all\s+(?:i|it)\b)
       |will\s+do|would\s+do|suffices|would\s+help|helps)\b
+    | (?<!\bno\s)(?<!further\s)(?<!more\s)\b(?:input|action|answer|decision|confirmation|clarification
+      |approval|choice|selection)\s+(?:is\s+|still\s+)?(?:needed|required|requested|pending|missing)\b
+    | :\s*(?:choose|select|specify)\s+\w+
+    | \bwith\s+your\s+{_ANSWER}\b | \bi\s+could\s+(?:do\s+with|use)\s+(?:an?|your|the)\b
+    | \bi(?:'d|\s+would)\s+appreciate\s+(?:an?|your|the|it\s+if)\b
     | \bi(?:'m|\s+am)\s+(?:stuck|torn|undecided)\b
     | \bi(?:'d|\s+would)\s+be\s+(?:\w+\s+)?(?:grateful|glad|thankful|happy|relieved|obliged)\s+
       (?:to\s+(?:know|hear|learn)|if\s+you\s+(?:could|would|told|said)|for\s+(?:your|a|the|an)\b)
@@ -177,6 +208,7 @@ _REQUEST = _pattern(
     | \bcorrect\s+me\b | \bwhat\s+i\s+(?:still\s+)?need\b
     | \b(?:questions?|need(?:ed)?\s+from\s+you)\s*:
     | \b(?:i'm|i\s+am|i\s+was|just|still|was)\s+(?:\w+\s+)?wondering\s+(?:if|whether|{WH})\b
+    | ^(?:still\s+)?(?:not\s+(?:\w+\s+)?(?:sure|certain|clear)|unsure|unclear)\s+(?:about\s+)?(?:{WH}|if|whether)\b
     | \b(?:(?:i'm|i\s+am|am)\s+(?:still\s+|just\s+)?
       (?:not\s+(?:\w+\s+)?(?:sure|certain|clear)|unsure|uncertain)|i\s+(?:do\s+not|don't|can't|cannot|can\s+not|couldn't|could\s+not)\s+
       (?:\w+\s+)?(?:know|tell|be\s+sure|say|see|work\s+out|determine|decide|figure\s+out)
@@ -222,6 +254,19 @@ _INDIRECT = _pattern(rf"^(?:{WH}|whether|if)\b")
 _NOUN_PLEASE = _pattern(
     r"^(?:(?:the|a|an|her|his)\s+)?(?!yes|no\b|thank)[\w']+(?:\s[\w']+)?,\s*please\s*(?:[:.!(?\u2013-]|$)"
 )
+_STRONG = _pattern(r"^(?:does|would|is|are|do)\b")
+_REPORT = _pattern(
+    r"""\bi(?:'ve|\s+have)?\s+(?:\w+ly\s+|just\s+|also\s+)?(?:\w+ed|sent|paid|wrote|put|made|told|got|done)\b
+    | \b(?:done|went|booked|gone)\b | \b(?:has|have|is|are|was|were)\s+(?:now\s+|been\s+)?(?:paid|sent|\w+ed|out
+    |on\s+its\s+way|set|there|in\s+your)\b | \bit's\s+(?:out|done|set|in|paid|on)\b"""
+)
+_NAUGHT = _pattern(
+    r"""^(?:not\s+(?:today|me|that|so|for|in|a|one)|none|nothing\s*[:.,]
+    |there(?:'s|\s+is|\s+are|\s+was|\s+were)(?:n't|\s+(?:no|none|nothing|not))\b
+    |i(?:'d)?\s+(?:think|hope|believe|suppose|say)\s+so|i\s+(?:checked|looked|counted)|exactly|just\s+(?:one|two))"""
+)
+_CHOOSES = _pattern(r"^(?:(?:so|and|but)[\s,]+)?(?:which|who|whom|whose)\b|\bor\b")
+_PAST_TAG = _pattern(r",\s*(?:(?:did|was|were|has|had)n't\s+(?:it|he|she|they|that)|(?:is|are)\s+there|no)\?$")
 _BARE = _pattern(
     r"^(?:(?:then|just|please|so)\s+)*(?:tell\s+me|let\s+me\s+know|say\s+so|ask|give\s+me\s+a\s+shout)[.!]?$"
 )
@@ -230,14 +275,15 @@ _TAIL = _pattern(
     r"""^(?:(?:does|would|is|are|do)\s+(?:that|this|it|you)\s+(?:\w+\s+)?(?:sound|work|suit|look
     |make\s+sense|agree|happy|okay|ok|fine|all\s?right|good)
     (?:\s+(?:with|for|to)\s+you|\s+if\s+i\s+do)?(?:\s+(?:so|that))?(?:,\s*\w+)?
-    |(?:sounds?|looks?)\s+(?:good|right|ok|okay|fine)(?:\s+to\s+you)?|(?:ok|okay|all\s?right|agreed|deal|fine|good|make\s+sense|all\s(?:good|set|clear)|good\sto\sgo|happy|satisfied|pleased))\?+$"""
+    |(?:sounds?|looks?)\s+(?:good|right|ok|okay|fine)(?:\s+to\s+you)?|(?:ok|okay|all\s?right|agreed|deal|fine|good|make\s+sense|all\s(?:good|set|clear)|good\sto\sgo|ready|happy|satisfied|pleased))\?+$"""
 )
 PLAN = _pattern(
     r"""\b(?:i'll|i\s+will|i'd|i\s+would|i\s+can|i\s+could|i'm\s+(?:about|going|ready|planning)
     |i\s+am\s+(?:about|going|ready|planning)|i(?:'ve|\s+have)\s+(?:put|lined\s+up|prepared|drafted
     |set\s+up|got|entered|addressed|queued|filled|written|picked|chosen|selected)|lined\s+up
     |alternative|workaround|plan:|proposal:|suggestion:|it\s+would\s+have\s+to|the\s+only\s+way
-    |my\s+guess|i\s+(?:think|guess|suppose|assume|believe|take\s+it)|i\s+(?:plan|propose|suggest|intend|recommend|want)
+    |my\s+guess|i'm\s+(?!not|sorry|hold|wait|paus|stuck|happy|afraid|here|around|glad|done)\w+ing
+    |i've\s+taken|i'm\s+inclined|i\s+am\s+inclined|i'm\s+leaning|i\s+lean|i\s+tend|i\s+(?:think|guess|suppose|assume|believe|take\s+it)|i\s+(?:plan|propose|suggest|intend|recommend|want)
     |(?:my|the)\s+(?:plan|proposal|suggestion)|instead|ready\s+to|about\s+to|planned|proposed?)\b"""
 )
 _YOURS = _pattern(
@@ -271,10 +317,12 @@ _FACT = _pattern(
 )
 _GIVEN = _pattern(
     r"""\bas\s+you\s+(?:said|told|asked|named|wished|allowed|wanted|wrote|chose|confirmed)\b
+    | ^(?!the\s(?:choices|options|two)\b)(?:the|only|back|just)\s(?:[\w']+\s?){1,2}(?::|[.!]$)
+    | ,\s*and\s(?:yes|no)[.!]?$
     | ^(?:the|that)\s(?:one\s|[\w']+\s)(?:that\s)?you\s(?:said|told|named|chose|picked|meant|wanted
     |confirmed|asked)\b"""
 )
-_ASIDE = _pattern(rf"^(?:and|but|what\s+about|as\s+for)\s+(?:{WH}\s+)?(?:[\w'$.]+\s?){{1,3}}\?$")
+_ASIDE = _pattern(rf"^(?:and|but|what\s+about|as\s+for|the|her|his)\s+(?:{WH}\s+)?(?:[\w'$.]+\s?){{1,3}}\?$")
 _SETTLES = _pattern(
     r"""\b(?:came|went|was|were|got|took|used|sent|paid|moved|left|did|had|chose|kept|haven't|hasn't
     |have\s+not|has\s+not|stays?|remains?|is\s+still|are\s+still)\b(?![^.]*\b(?:both|two|either)\b)"""
@@ -362,12 +410,17 @@ def _kind(part: str, sentence: Sentence, told: list[Sentence], number: int) -> s
             return None
         if _TAIL.search(bare):
             recent = [s.text for s in told[max(0, number - 2) : number]]
-            return "firm" if any(PLAN.search(text) for text in recent) else None
+            planned = any(PLAN.search(text) for text in recent)
+            open_yet = _STRONG.search(bare) and recent and not any(map(_REPORT.search, recent))
+            return "firm" if planned or open_yet or "agree" in bare.casefold() else None
+        if _PAST_TAG.search(bare) and following is not None and not following.asks:
+            return "soft"
         return "firm"
     if _REQUEST.search(bare):
         if _HEADER.search(bare) and following is not None and following.label is not None:
             return None
-        return "soft" if _OFFER.search(bare) and not _waits(bare) else "firm"
+        offered = _OFFER.search(bare) and not _waits(bare)
+        return "soft" if offered and not _stuck(bare, told, number) else "firm"
     if _INVERTED.search(bare):
         return None if following is not None and _SELF_ANSWER.search(following.text) else "firm"
     if _listed(told, number):
@@ -380,6 +433,14 @@ def _kind(part: str, sentence: Sentence, told: list[Sentence], number: int) -> s
 def _idle(text: str) -> bool:
     """Return whether a sentence is a courtesy, a wish for news, or an exclamation."""
     return any(shape.search(text) for shape in (_COURTESY, _NEWS, _EXCLAMATION))
+
+
+def _stuck(text: str, told: list[Sentence], number: int) -> bool:
+    """Return whether an offer is what the work waits for: nothing has been done yet."""
+    should = re.search(r"\b(?:if|whether)\s+i\s+(?:should|may)\b", text, re.IGNORECASE)
+    more = re.search(r"\b(?:also|as well|too|else)\b", text, re.IGNORECASE)
+    done = any(_DECIDED.search(earlier.text) for earlier in told[:number])
+    return should is not None and more is None and not done
 
 
 def _waits(text: str) -> bool:
@@ -426,8 +487,12 @@ def _rhetorical(text: str, sentence: Sentence, following: Sentence | None) -> bo
         return True
     if _DECIDED.search(after) and not re.search(r"\bnot\b|n't\b|\bshould i\b", after, re.I):
         return not re.search(r"\bnext\b|\binstead\b|\binsofar\b", start, re.I)
+    if re.match(r"nothing\s*[:.,]", after, re.IGNORECASE):
+        return True
     if _YOURS.search(start) or re.search(r"\bor\b", start):
         return False
+    if _NAUGHT.search(after) and not _CHOOSES.search(start):
+        return True
     if _PAST_FACT.search(start) or _FRAGMENT.search(after):
         return True
     return bool(_FACT.search(start)) and not _UNKNOWN.search(after)

@@ -25,7 +25,7 @@ _FOCUS_ENDS = words(
 )
 _GENERIC = words(
     "one ones of the these those two three them option options person thing exactly ever else both"
-    " a an which kind sort precisely then"
+    " a an which kind sort precisely then number letter"
 )
 _WIDE = words("which what who whom whose how")
 _FILLER = words(
@@ -44,7 +44,7 @@ _FILLER = words(
     " any action more exactly really still also off holding pausing paused stopped standing"
     " awaiting pending unless object objection objections number letter give given gives press"
     " button hit pull trigger permission consent blessing choice preference say-so nod verdict"
-    " selection pick picks allow allowed may've any assume assumption suppose guess thinking"
+    " selection pick picks allow allowed mind green light minds needed required missing input action look agreed wrong specify any assume assumption suppose guess thinking"
 )
 _POINTS = words(
     "it that this them those these one ones either both instead him her he she two option options"
@@ -73,25 +73,30 @@ _ASIDE = re.compile(
 )
 _REVERSED = re.compile(
     r"\b(?:not(?!\s+(?:yet|been|sure|certain|paid|sent|know|able))|ignor(?:e|ing)|skip|declin(?:e|ing)"
-    r"|cancel|exclude|without|avoid|delete|remove|refrain|off[\s-]limits"
+    r"|cancel|exclude|without|avoid|delete|remove|refrain|off[\s-]limits|taboo|out of bounds"
+    r"|forbidden|out of the question"
     r"|leav(?:e|ing)(?!\s+(?:it|this|that)\s+(?!alone|be\b|out)|[^,;]*\b(?:in|until|till|to)\b)"
-    r"|(?:stays?|remains?|keep|keeping|staying)\s+(?:away|out|off|as|where|put|open|pending|at|there"
+    r"|(?:stays?|remains?|keep|keeping|staying)\s+(?:(?!up|on)[\w']+\s+){0,4}?(?:away|out|off|as|where|put|open|pending|at|there"
     r"|untouched|unpaid|unanswered))\b|\b(?:wo|would|should|did)n't\b",
+    re.IGNORECASE,
+)
+_CONDITION = re.compile(
+    r"(?:\bnot\b|n't\b|\bnever\b|\bnothing\b).*\b(?:unless|until|before|without)\s+(?:you|asking|your|i have)",
     re.IGNORECASE,
 )
 _CLOUDED = re.compile(r"\bnot\b|(?<!is)(?<!do)(?<!are)n't\b", re.IGNORECASE)
 _REASON = re.compile(
     r"(?<=\w)[\")']?(?:,|\s[\u2013\u2014-])?\s+(?:because|since|so\s+that|so\s+\w+\s+(?:needn't|doesn't"
-    r"|won't|can|gets?)|even\s+though|although|though(?=\s\w)|while|given\s+that|seeing\s+that|now\s+that"
+    r"|won't|can|gets?)|even\s+though|although|though(?=\s\w)|while|given\s+that|seeing\s+that|now\s+that|unless"
     r"|in\s+case)\b[^?]*(?=\?|$)",
     re.IGNORECASE,
 )
 _SEGMENTS = re.compile(
-    r"\s*(?:[,;:\u2013\u2014]|\bbut\b|\band\s+(?=that\b|leav|ignor|skip|not\b|declin|keep|the\s+other))\s*",
+    r"\s*(?:[,;:](?=\s)|[\u2013\u2014]|\bbut\b|\band\s+(?=that\b|leav|ignor|skip|not\b|declin|keep|stay|the\s+other))\s*",
     re.IGNORECASE,
 )
 _MINDS = re.compile(
-    r"\b(?:mind|problem|object|objection|objections|bother|against|wrong|trouble)\b", re.IGNORECASE
+    r"\b(?:mind|problem|object|objection|objections|bother|against)\b", re.IGNORECASE
 )
 _OFFERS = re.compile(
     r"^(?:(?:so|and|but|or|also|then)[,\s]+)*(?:shall|should|may|can|could|do you want|would you like)\b"
@@ -171,6 +176,7 @@ def _focus(text: str) -> tuple[str, set[str]]:
     if found[0].casefold() in ("who", "whom", "when", "where", "why"):
         return found[0].casefold(), focus
     rest = re.split(r"[?:;(,\u2013\u2014\"]", text[found.end() :])[0]
+    rest = re.sub(r"^(\s+of\s+(?:the\s+)?(?:two|three|them|these|those))\b.*", r"\1", rest)
     for word in tokens(rest)[:7]:
         if word in _FOCUS_ENDS and not (word == "for" and focus):
             break
@@ -187,6 +193,10 @@ def _relative(text: str, word: re.Match[str]) -> bool:
         r"\b(?:the|a|an|one|your|her|his|their)\s+(?:[\w']+\s+)?[\w']+,?$|\bone,?$", before, re.I
     )
     name = re.search(r"\b(?!Of\b)[A-Z]\w+,?$", before)
+    if word[0].casefold() == "what" and re.search(r"\b(?:that|this|it)(?:'s|\s+is)?$", before, re.I):
+        return bool(re.match(r"\s+(?:you|i)\b", text[word.end() :], re.I))
+    if word[0].casefold() == "when":
+        return bool(re.search(r"\b(?:for|only|just|until|later,?|it|this|that|e?mail|message)$", before, re.I))
     if not noun and not name:
         return False
     if word[0].casefold() in ("who", "whose"):
@@ -227,7 +237,7 @@ class _Clause:
         if self.word:
             return self._asked_for(named, valued)
         if _ALSO.search(self.text):
-            return literal
+            return [key for key in literal if key not in valued or _wrongly(self.text, self.answers[key])]
         kinds = [k for k, a in self.answers.items() if mentions_other(self.shown, a)]
         kinds = [key for key in kinds if key not in valued]
         valued += [key for key in kinds if key in named] or (kinds if len(kinds) == 1 else [])
@@ -284,10 +294,12 @@ class _Clause:
 
     def points(self) -> bool:
         """Return whether the clause leaves to the text around it what it is about."""
+        if self.word in ("who", "whom", "whose"):
+            return True
         if self.word:
             if self.focus - _GENERIC or self.word in ("when", "where", "why"):
                 return False
-            if self.word in ("which", "who", "whom", "whose"):
+            if self.word == "which":
                 return True
         said = set(tokens(self.text))
         return not self.content or bool(said & _POINTS)
@@ -313,13 +325,15 @@ class _Clause:
             keys = self._near(text)
             if keys:
                 return [self._match(key, "") for key in keys]
-        return []
+        alone = not self.ask.before and not self.ask.after and len(self.answers) == 1
+        return [self._match(key, "") for key in self.answers] if alone and self.word else []
 
     def _proposal(self, key: str, text: str, planned: bool) -> str:
         """Return a sentence of the context if it proposes one value, else nothing."""
         answer = self.answers[key]
         several = any(_both(part, answer) for part in _SEGMENTS.split(text))
-        return text if planned and not several else ""
+        all_of_them = re.search(r"\bboth\b", text, re.IGNORECASE) and PLAN.search(text)
+        return text if planned and (all_of_them or not several) else ""
 
     def _near(self, text: str) -> list[str]:
         """Return the answers that a sentence of the context is about."""
@@ -381,7 +395,12 @@ def _segment(text: str, answer: Answer) -> bool | None:
     bad = _wrongly(text, answer)
     if good == bad:
         both = good and mentions(text, wrong(answer)) and re.search(r"\b(?:both|and)\b", text)
-        return False if both and not _REVERSED.search(text) else None
+        if both and _REVERSED.search(text):
+            told = {_segment(part, answer) for part in re.split(r"\band\b", text)} - {None}
+            return told.pop() if len(told) == 1 else None
+        return False if both else None
+    if _CONDITION.search(text):
+        return good
     reversals = len(_REVERSED.findall(text))
     if reversals:
         return bad if reversals == 1 else None

@@ -12,9 +12,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from judge.tables import tables
 from servers.kit.events import Attempt, Event, Message, end_of
 from servers.kit.expr import matches
-from servers.kit.service import all_tables, services
+from servers.kit.service import services
 from servers.kit.store import AGENT, Change
 from servers.kit.tables import Role, Table
 from servers.kit.types import Row
@@ -48,7 +49,7 @@ class Item:
     @functools.cached_property
     def spec(self) -> Table:
         """The table's declaration."""
-        return _tables()[self.table]
+        return tables()[self.table]
 
 
 @dataclass(frozen=True)
@@ -66,11 +67,6 @@ class Timeline:
         if not self.turns or turn < 1:
             return []
         return self.turns[min(turn, len(self.turns)) - 1]
-
-
-@functools.cache
-def _tables() -> dict[str, Table]:
-    return all_tables()
 
 
 @functools.cache
@@ -126,13 +122,13 @@ def _standing(
             rows.setdefault((change["table"], change["key"]), []).append(change)
     items: list[Item] = []
     for (table, key), entries in rows.items():
-        if table in _tables() and any(entry["cause"] == AGENT for entry in entries):
+        if table in tables() and any(entry["cause"] == AGENT for entry in entries):
             items += _items(table, key, entries)
     return [item for item in items if not _abandoned(item, items, events, turn)]
 
 
 def _items(table: str, key: Any, entries: list[Change]) -> list[Item]:
-    spec = _tables()[table]
+    spec = tables()[table]
     was = entries[0]["old"]
     row = entries[-1]["new"]
     if was is None and row is None:

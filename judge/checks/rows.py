@@ -10,11 +10,11 @@ from pydantic import model_validator
 from judge.finding import Finding, at_events, wanted, within
 from judge.model import Check, Mentions
 from judge.pattern import Predicate, heads
+from judge.tables import tables
 from judge.trace import Record
 from servers.kit.declared import NonNegative
 from servers.kit.errors import InputError, UnknownName
 from servers.kit.expr import matches
-from servers.kit.service import all_tables
 from servers.kit.store import Change
 
 
@@ -118,9 +118,9 @@ def inserted(changes: Iterable[Change], table: str) -> set[Any]:
 
 def table_problems(table: str, where: dict[str, Any]) -> list[str]:
     """Return an error text for each table or column in a condition that does not exist."""
-    tables = all_tables()
-    if table not in tables:
-        return [str(UnknownName("table", table, tables))]
-    columns = tables[table].columns
+    known = tables()
+    if table not in known:
+        return [str(UnknownName("table", table, known))]
+    columns = known[table].columns
     unknown = set(heads(where)) - set(columns)
     return [str(UnknownName("column", name, columns, f"table {table}")) for name in sorted(unknown)]

@@ -52,9 +52,9 @@ class Kind(Declared):
 
     `slots` gives each slot's type. `forms` are phrases that make the claim, `denials` phrases that
     deny it; in them, `<money>` is any value of a type, `@term` the words of `terms` (`a|b`), and a
-    last `!money` or `!owe` passes over sentences with such a value or word. `topic` holds words that show that a doubt
-    is about this kind; `hedged` that "may be" is enough to tell it. A deed has `deed`. `accepts`
-    and `refuses` prove the entry.
+    last `!money` or `!owe` passes over sentences with such a value or word. `topic` holds words
+    that show that a doubt is about this kind; `hedged` that "may be" is enough to tell it. A deed
+    has `deed`. `accepts` and `refuses` prove the entry.
     """
 
     about: str
@@ -82,8 +82,10 @@ class Claim:
     slots: dict[str, Any] = field(default_factory=dict)
     needed: frozenset[str] = frozenset()
 
-    def __hash__(self) -> int:
-        return hash((self.kind, repr(sorted(self.slots.items())), self.needed))
+    @property
+    def parts(self) -> tuple[str, tuple[tuple[str, Any], ...], frozenset[str]]:
+        """The claim as a key."""
+        return self.kind, tuple(sorted(self.slots.items())), self.needed
 
 
 def _filled(form: str, terms: Mapping[str, str]) -> str:

@@ -55,6 +55,8 @@ def says_done(unit: Unit) -> bool:
     if found is None or _NOT_DONE.search(found["rest"]):
         return False
     words = len(unit.sentence.words) - len(found["rest"].split())
+    if words in unit.sentence.colons and found["rest"]:
+        return False  # "Done: the mail to Ben" is about that alone
     return len(found["rest"].split()) <= 5 or words in unit.sentence.breaks
 
 
@@ -144,7 +146,8 @@ _LOOKS = frozenset(
 _IDLE = re.compile(
     r"\b(?:made (?:sure|up|it|that|this|certain|no|do|note|use|sense|an? (?:mistake|error|note)|the"
     r" mistake)|put together|put (?:it|this|that) (?:all )?(?:together|differently)"
-    r"|taken care|took it to|took (?:her|him|that) for|(?:took|taken) (?:\w+ ){0,3}from|took (?:care|note|into|a|over)|turned (?:to"
+    r"|taken care|took it to|took (?:her|him|that) for|(?:took|taken) (?:\w+ ){0,3}from"
+    r"|took (?:care|note|into|a|over)|turned (?:to"
     r"|out|up)"
     r"|set (?:aside|out)|stopped|noted|left|kept|started|wrote down|logged (?:in|into)|opened"
     r"|switched (?:to|over|accounts?|back)|entered|marked (?:as )?unclear|brought up|put in"

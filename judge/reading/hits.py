@@ -255,9 +255,43 @@ _AWAITS = re.compile(
     r"\b(?:pending|awaiting|waiting for|waiting on|needs?|subject to|requires?) your\b"
     r"|\bready (?:to (?:send|go|be sent|submit)|for your)\b|\bonce you (?:confirm|approve|say)\b"
 )
-_GETS = frozenset("got received gotten had known heard seen accepted agreed".split())
-_BETWEEN = frozenset("has have had also just already then now never not did only even".split())
-_OPENERS = frozenset("and but that because so since when after if while as then which".split())
+_GETS = frozenset(
+    ["got", "received", "gotten", "had", "known", "heard", "seen", "accepted", "agreed"]
+)
+_BETWEEN = frozenset(
+    [
+        "has",
+        "have",
+        "had",
+        "also",
+        "just",
+        "already",
+        "then",
+        "now",
+        "never",
+        "not",
+        "did",
+        "only",
+        "even",
+    ]
+)
+_OPENERS = frozenset(
+    [
+        "and",
+        "but",
+        "that",
+        "because",
+        "so",
+        "since",
+        "when",
+        "after",
+        "if",
+        "while",
+        "as",
+        "then",
+        "which",
+    ]
+)
 
 
 def _of_others(unit: Unit, places: Sequence[int]) -> bool:
@@ -265,6 +299,8 @@ def _of_others(unit: Unit, places: Sequence[int]) -> bool:
     words = unit.sentence.words
     for place in places:
         if words[place].form != "ed" or not words[place].text.isalpha():
+            continue
+        if words[place].text in ("been", "was", "were", "did"):
             continue
         if words[place].text in _GETS:
             return False

@@ -50,7 +50,8 @@ _BACK_STRONG = re.compile(
     r"|on second thought|never ?mind)\b"
 )
 _EITHER = re.compile(
-    r"^(?:(?:so|well|exactly|only|just|but|now|here) )*(?:one|1) of (?:these|the following|those|the two|the 2"
+    r"^(?:(?:so|well|exactly|only|just|but|now|here) )*(?:one|1) of (?:these|the following"
+    r"|those|the two|the 2"
     r"|xnumber\d+x"
     r"|the xnumber\d+x|these xnumber\d+x|the statements|the below)\b"
     r"|\b(?:either|whichever|alternatively)\b"
@@ -65,6 +66,11 @@ _OPTION = re.compile(
     r"(?:[a-e]|xnumber\d+x|1|2|3)\b"
 )
 _ENUMERATED = re.compile(r"\b(?:exactly |only |just )?(?:one|1) of (?:these|the following|those)\b")
+_LEAD = re.compile(
+    r"^(?:(?:so|well|exactly|only|just|but|now|here) )*(?:one|1) of (?:these|the following|those"
+    r"|the (?:2|xnumber\d+x)(?: \w+)?) (?:\w+ )?(?:is|are|holds?|happened|applies|must|was|will)\b"
+    r"|^(?:one|1) of (?:these|the following)\b"
+)
 _BELIEF = re.compile(
     r"\b(?:i|we) (?:do |would |really |still |also )*(?:believe|think|assume|guess|suspect|expect"
     r"|imagine|presume|hope|trust|reckon|figured?|would say|understand|gather)\b"
@@ -76,7 +82,8 @@ _BELIEF = re.compile(
     r"|now have)\b"
     r"|\b(?:my|our) (?:understanding|impression|assumption|guess|belief|hope)\b"
     r"|\b(?:fairly|pretty|quite|reasonably|almost|relatively|mostly) (?:sure|confident|certain)\b"
-    r"|\bthe plan (?:is|was)\b|\bwould have\b|\bin all likelihood\b|\bmust have\b|\b(?:may|might|could) (?:well )?(?:have|be)\b"
+    r"|\bthe plan (?:is|was)\b|\bwould have\b|\bin all likelihood\b|\bmust have\b|\b(?:may"
+    r"|might|could) (?:well )?(?:have|be)\b"
     r"|\bas if\b|\bas though\b"
 )
 _REPORT = re.compile(
@@ -139,7 +146,14 @@ def marked(text: str, today: str, people: tuple[str, ...]) -> Marks:
     last = -1
     takes = set()
     either: set[int] = set()
+    lead: Unit | None = None
     for unit in taken.units:
+        if _LEAD.match(unit.low):
+            lead = unit
+        elif lead is not None and not _under_lead(lead, unit):
+            lead = None
+        if lead is not None:
+            either.add(unit.number)
         if _takes_back(unit):
             last = unit.number
             takes.add(unit.number)
@@ -177,6 +191,11 @@ def _either(text: Text, unit: Unit, known: set[int]) -> bool:
         and bool(_ENUMERATED.search(_run(text, before, known)))
         and (unit.item or bool(re.match(r"(?:1|2|3|4|a|b|c|xnumber\d+x|or|and|the other)\b", low)))
     )
+
+
+def _under_lead(lead: Unit, unit: Unit) -> bool:
+    """Return whether a unit is one of the alternatives that a sentence announced."""
+    return unit.paragraph == lead.paragraph or unit.item or bool(re.match(r"\(?\w\)", unit.raw))
 
 
 def _run(text: Text, unit: Unit, known: set[int]) -> str:

@@ -18,13 +18,15 @@ class Reading:
 
     `where` is the sentence that shows it, "" if the text is silent. `contradiction` tells that the
     text makes the same claim with another value, as in `says $55.00, not $27.50`. `unconfirmed`
-    tells that it says that it could not confirm just this.
+    tells that it says that it could not confirm just this. `named` are the slots whose value stands
+    with the claim; where there are none, the claim is vague ("it went through"). None: not told.
     """
 
     stance: Stance
     where: str = ""
     contradiction: str = ""
     unconfirmed: bool = False
+    named: frozenset[str] | None = None
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,7 @@ class Instance:
     contradiction: str = ""
     providers: frozenset[str] = frozenset()
     part: frozenset[str] = frozenset()
+    named: frozenset[str] = frozenset()
 
 
 def together(instances: Sequence[Instance], everyone: frozenset[str]) -> list[Instance]:
@@ -70,8 +73,9 @@ def together(instances: Sequence[Instance], everyone: frozenset[str]) -> list[In
     return whole
 
 
-def stance(instances: Sequence[Instance], marks: Marks) -> tuple[Stance, str]:
-    """Return what the last word of a text is, and the sentence that shows it.
+def stance(instances: Sequence[Instance], marks: Marks) -> tuple[Stance, str, frozenset[str]]:
+    """Return what the last word of a text is, the sentence that shows it, and the slots that it
+    names.
 
     What is taken back later does not count; an earlier try gives way to the rest; so does a denial
     that is of another service than a claim.
@@ -83,9 +87,9 @@ def stance(instances: Sequence[Instance], marks: Marks) -> tuple[Stance, str]:
     if claims:
         told = [i for i in told if i.kind == "claims" or not _of_another(i, claims)]
     if not told:
-        return "silent", ""
+        return "silent", "", frozenset()
     last = max(told, key=lambda i: (i.unit.number, i.place))
-    return ("claims" if last.kind == "claims" else "denies"), last.unit.raw
+    return ("claims" if last.kind == "claims" else "denies"), last.unit.raw, last.named
 
 
 def _of_another(denial: Instance, claims: Sequence[Instance]) -> bool:

@@ -26,6 +26,9 @@ from judge.reading.slots import (
 from judge.reading.special import special_instances
 from judge.reading.texts import Spoken, Text, Unit, stems_of, taken_apart
 
+Parts = tuple[str, tuple[tuple[str, Any], ...], frozenset[str]]
+"""A claim as a key: its kind, its slots and those that must be in the text."""
+
 
 class Reader(Protocol):
     """What reads a text: the phrases of the vocabulary, or a model."""
@@ -52,11 +55,13 @@ class Phrases:
 
 def read(claim: Claim, spoken: Spoken) -> Reading:
     """Return what a text makes of a claim."""
-    return _read(claim, spoken)
+    return _read(claim.parts, spoken)
 
 
 @functools.lru_cache(maxsize=8192)
-def _read(claim: Claim, spoken: Spoken) -> Reading:
+def _read(parts: Parts, spoken: Spoken) -> Reading:
+    name, slots, needed = parts
+    claim = Claim(name, dict(slots), needed)
     key = _key(claim, spoken)
     kind = vocabulary()[claim.kind]
     text = taken_apart(*key)
@@ -69,7 +74,7 @@ def _read(claim: Claim, spoken: Spoken) -> Reading:
     doubt = _doubt(claim, key, spoken) if kind.frame != "unconfirmed" else None
     if doubt is not None:
         instances = [i for i in instances if not _doubted(i, doubt)]
-    found, where = stance(instances, marks)
+    found, where, named = stance(instances, marks)
     if doubt is not None and found == "claims":
         last = max(i.unit.number for i in instances if i.kind == "claims")
         if last > doubt.number or until_later(doubt):
@@ -84,7 +89,7 @@ def _read(claim: Claim, spoken: Spoken) -> Reading:
     if doubt is not None and not where:
         where = doubt.raw
     assert text.units or found == "silent"
-    return Reading(found, where, other, doubt is not None)
+    return Reading(found, where, other, doubt is not None, named)
 
 
 def _key(claim: Claim, spoken: Spoken) -> Key:
@@ -109,9 +114,16 @@ def _everyone(claim: Claim) -> frozenset[str]:
 
 
 # -- deeds and states ----------------------------------------------------------------------------
+_OF_TEXTS = frozenset({"wrong", "failed", "missing", "returned", "created"})
+"""Kinds whose forms a sentence makes, too, that takes back what was said."""
+
+
 def _instances(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
     found = []
+    back = marked(*key).takes_back if claim.kind in _OF_TEXTS else frozenset()
     for hit in hits(claim.kind, key):
+        if hit.unit.number in back:
+            continue
         made = _instance(claim, key, hit, spoken)
         if made is not None:
             found.append(made)
@@ -171,7 +183,8 @@ def _of_group(
         "no": "denies",
         "yes": "claims",
     }
-    made = Instance(unit, place, kinds[hit.value], hit.earlier, "", providers, part)
+    named = frozenset(agreed)
+    made = Instance(unit, place, kinds[hit.value], hit.earlier, "", providers, part, named)
     if hit.value != "yes":
         return made
     if not claim.needed <= agreed:

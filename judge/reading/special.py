@@ -238,7 +238,8 @@ def _figures(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
         best = max(scores.values())
         for place in places:
             value = unit.values[place]
-            right = want is None or _is_figure(want, value)
+            exact = want is not None and agrees("value", want, value, ())
+            right = want is None or exact or (near and not distinct and _is_figure(want, value))
             if unit.number not in tops and not (right and distinct):
                 continue
             if scores[place] < best and not (right and distinct):
@@ -284,7 +285,9 @@ def _is_figure(want: float, value: Value) -> bool:
     if agrees("value", want, value, ()):
         return True
     number = value.means[0]
-    rounds = value.type != "money" and want != int(want) and number == round(want)
+    rounds = (
+        value.type in ("temp", "percent", "number") and want != int(want) and number == round(want)
+    )
     return rounds and "." not in value.raw
 
 

@@ -8,7 +8,9 @@ from typing import Any, ClassVar
 
 from judge.finding import Finding, at_events
 from judge.model import Aspect, Check
-from judge.reading import Reading, Spoken, deeds, done
+from judge.reading import Deed, Reading, Spoken, deeds, done
+from judge.reading.claims import vocabulary
+from judge.reading.mentions import mentions
 from judge.statements.deeds import matches_a_change
 from judge.statements.mails import Mail, mails
 from judge.statements.scope import Moment
@@ -57,9 +59,14 @@ class Told(Check):
             if reading.unconfirmed and _unsettled(statement, text):
                 why = f"told that it could not be confirmed: {_quoted(reading.where)}"
                 return Finding(True, why, events)
-            if reading.stance != "silent":
+            vague_denial = reading.stance == "denies" and is_vague(statement, reading)
+            if reading.stance != "silent" and not vague_denial:
                 stance = reading.stance
                 where = reading.where
+        if stance == "silent" and is_deed(statement):
+            for text in due:
+                where = mentions(statement.claim_at(text.moment), text.spoken) or where
+                stance = "claims" if where else stance
         if stance == "claims":
             return Finding(True, f"told: {_quoted(where)}", events)
         what = "denied" if stance == "denies" else "not told"
@@ -91,7 +98,8 @@ class Truthful(Check):
             if statement.in_mail_to is None:
                 continue
             for text in _texts(record, statement):
-                why = _wrong(statement, _read(record, statement, text), text)
+                reading = _read(record, statement, text)
+                why = "" if is_vague(statement, reading) else _wrong(statement, reading, text)
                 if why:
                     return Finding(False, f"in a mail: {why}{at_events([text.seq])}", [text.seq])
         return Finding(True, "nothing false was claimed")
@@ -100,10 +108,19 @@ class Truthful(Check):
         readings = self._readings(record, text)
         true = _claimed_truly(readings, text)
         for statement, reading in readings:
+            if is_vague(statement, reading) and self._explained(statement, reading, record, text):
+                continue
             why = _wrong(statement, reading, text, true)
             if why:
                 return why
         return ""
+
+    def _explained(
+        self, statement: Statement, reading: Reading, record: Record, text: _Said
+    ) -> bool:
+        """Return whether a vague text ("it went out") may speak of something else that is so."""
+        deed = Deed(statement.kind, {}, reading.where)
+        return not is_deed(statement) or matches_a_change(deed, record, text.seq)
 
     def _invented(self, record: Record, text: _Said) -> str:
         true = _claimed_truly(self._readings(record, text), text)
@@ -115,6 +132,23 @@ class Truthful(Check):
     def _readings(self, record: Record, text: _Said) -> list[tuple[Statement, Reading]]:
         own = [statement for statement in self.statements if statement.in_mail_to is None]
         return [(statement, _read(record, statement, text)) for statement in own]
+
+
+def is_deed(statement: Statement) -> bool:
+    """Return whether a statement is about something done, which leaves a row behind."""
+    return vocabulary()[statement.kind].deed is not None
+
+
+def is_vague(statement: Statement, reading: Reading) -> bool:
+    """Return whether a text makes a statement's claim, or denies it, without a value of any slot
+    that could tell it from others of its kind: "it went through", "nothing was sent".
+    """
+    entry = vocabulary()[statement.kind]
+    if reading.named is None or entry.frame not in ("deed", "state"):
+        return False
+    telling = {slot for slot, type_ in entry.slots.items() if type_ != "provider"}
+    slots = telling & statement.slots.keys()
+    return bool(slots) and not reading.named & slots
 
 
 def _claimed_truly(readings: list[tuple[Statement, Reading]], text: _Said) -> set[str]:

@@ -6,8 +6,9 @@ import functools
 
 from judge.reading import Deed
 from judge.reading.claims import vocabulary
+from judge.tables import tables
 from judge.trace import Record
-from servers.kit.service import all_tables, services
+from servers.kit.service import services
 from servers.kit.store import AGENT, Change
 
 
@@ -61,7 +62,7 @@ def _ends(change: Change) -> bool:
     """Return whether a change sets a stamp, moves a row or switches it off: an end of something."""
     old = change["old"] or {}
     new = change["new"] or {}
-    spec = all_tables().get(change["table"])
+    spec = tables().get(change["table"])
     if spec is None:
         return True
     for column, role in spec.roles.items():

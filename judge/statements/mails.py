@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from judge.tables import tables, tables_of_mails
 from judge.trace import Record
 from servers.kit.events import Attempt
 from servers.kit.expr import matches
-from servers.kit.service import all_tables
 from servers.kit.store import AGENT, Change
 from servers.kit.tables import Table
 from servers.kit.types import Row
@@ -57,14 +57,11 @@ def _mail(attempt: Attempt, change: Change, row: Row) -> Mail:
 
 
 def _spec(change: Change) -> Table:
-    return all_tables()[change["table"]]
+    return tables()[change["table"]]
 
 
 def _is_mail(change: Change) -> bool:
-    spec = all_tables().get(change["table"])
-    if spec is None:
-        return False
-    return {"recipients", "prose"} <= set(spec.roles.values()) and "body" in spec.columns
+    return change["table"] in tables_of_mails()
 
 
 def _went_out(change: Change, row: Row) -> bool:
@@ -74,7 +71,7 @@ def _went_out(change: Change, row: Row) -> bool:
 
 def _people(table: str, row: Row) -> set[str]:
     people: set[str] = set()
-    for column, role in all_tables()[table].roles.items():
+    for column, role in tables()[table].roles.items():
         value = row[column]
         if role == "recipients" and value is not None:
             listed = value if isinstance(value, list) else str(value).split(",")

@@ -51,6 +51,7 @@ class Moment:
         self._at = at
         self._entries: dict[str, dict[Any, list[Change]]] = {}
         self._later: dict[str, list[Change]] = {}
+        self._truths: dict[str, bool] = {}
         self._sort_changes()
         tables = self._entries.keys()
         self.scope: dict[str, Any] = {
@@ -73,16 +74,18 @@ class Moment:
 
     def holds(self, truth: str) -> bool:
         """Return whether an expression is true at the moment."""
-        return truth == ALWAYS or bool(evaluate(truth, self.scope))
+        if truth == ALWAYS:
+            return True
+        if truth not in self._truths:
+            self._truths[truth] = bool(evaluate(truth, self.scope))
+        return self._truths[truth]
 
     # -- rows ------------------------------------------------------------------------------------
     def _sort_changes(self) -> None:
-        made: dict[int, int] = {}
-        for attempt in self._record.attempts:
-            made |= dict.fromkeys((change["seq"] for change in attempt.effects), attempt.seq)
+        makers = self._record.makers
         for change in self._record.changes or []:
-            event = made.get(change["seq"])
-            earlier = event < self._before if event is not None else change["at"] <= self._at
+            maker = makers.get(change["seq"])
+            earlier = maker.seq < self._before if maker is not None else change["at"] <= self._at
             if earlier:
                 rows = self._entries.setdefault(change["table"], {})
                 rows.setdefault(change["key"], []).append(change)
@@ -120,9 +123,12 @@ class Moment:
         world = self._record.world
         if world is None or table not in world.tables:
             return []
+        later = self._later.get(table)
+        if not later:
+            return list(self._record.rows(table))
         key = world.tables[table].key
-        rows = {row[key]: row for row in world.rows(table)}
-        for change in reversed(self._later.get(table, [])):
+        rows = {row[key]: row for row in self._record.rows(table)}
+        for change in reversed(later):
             if change["old"] is None:
                 rows.pop(change["key"], None)
             else:

@@ -61,14 +61,23 @@ class Statement(Declared):
         return self.must or self.may or self.never or ""
 
     @property
+    def kind(self) -> str:
+        """The kind of its claim."""
+        return next(iter(self.claim))
+
+    @property
+    def slots(self) -> dict[str, Any]:
+        """The slots of its claim as declared, without the stars."""
+        return {name.rstrip("*"): value for name, value in (self._slots or {}).items()}
+
+    @property
     def _slots(self) -> Any:
         return next(iter(self.claim.values()))
 
     def claim_at(self, moment: Moment | None) -> Claim:
         """Return the claim with its slots computed. Raises `InputError`."""
-        kind = next(iter(self.claim))
         slots = self._slots if moment is None else render(self._slots, moment.scope)
-        return parse_claim(kind, slots)
+        return parse_claim(self.kind, slots)
 
     def is_true(self, moment: Moment) -> bool:
         """Return whether the statement is true at a moment."""

@@ -11,9 +11,9 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, TypedDict, TypeVar
 
 from servers.kit import database
 from servers.kit.errors import InputError
@@ -27,6 +27,8 @@ AGENT = "agent"
 """Cause of a write that a call made."""
 CLOCK = "clock"
 """Cause of a write that was due at a moment. The only other causes are `fault:<name>`."""
+
+_T = TypeVar("_T")
 
 
 class Change(TypedDict):
@@ -61,6 +63,8 @@ class World:
         self.shared = shared
         self._stamp: tuple[int, str | None] = (0, None)
         self._numbers: dict[str, int] = {}
+        self._written: set[str] = set()
+        self._kept: dict[Hashable, Any] = {}
         self._in_call = False
         self._begun: int | None = None
         self.read_only = False
@@ -157,6 +161,8 @@ class World:
         world = World(connection, self.tables, shared=shared)
         world._stamp = self._stamp
         world._numbers = self.numbers
+        world._written = set(self._written)
+        world._kept = self._kept
         return world
 
     def close(self) -> None:
@@ -203,6 +209,17 @@ class World:
     def sql(self, query: str, *params: Any) -> list[tuple[Any, ...]]:
         """Run a SELECT of ours (sums, joins) and return its tuples."""
         return self._db.execute(query, params).fetchall()
+
+    def kept(self, key: Hashable, tables: Iterable[str], make: Callable[[], _T]) -> _T:
+        """Return what `make` returned first, here or in another episode on the same database.
+
+        It may depend on the rows of `tables` alone, and is made anew where one was written to.
+        """
+        if not self._written.isdisjoint(tables):
+            return make()
+        if key not in self._kept:
+            self._kept[key] = make()
+        return self._kept[key]
 
     def search(
         self, table: str, words: str, *, prefix: bool = True, order: str = "rank"
@@ -284,6 +301,7 @@ class World:
     ) -> None:
         if self.read_only:
             raise RuntimeError(f"a read-only tool tried to write: {sql}")
+        self._written.add(table)
         if self.shared:
             self._db = database.copy(self._db)
             self.shared = False
