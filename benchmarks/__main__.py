@@ -10,7 +10,7 @@ import sys
 
 import anyio
 
-from benchmarks import calls, faults, hosting, starts, trials
+from benchmarks import calls, faults, hosting, judging, starts, trials
 
 
 def main() -> None:
@@ -19,6 +19,7 @@ def main() -> None:
         *anyio.run(calls.measure),
         *anyio.run(faults.measure),
         *anyio.run(trials.measure),
+        *anyio.run(judging.measure),
         *starts.measure(),
         *hosting.measure(),
     ]

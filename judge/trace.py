@@ -64,9 +64,13 @@ class Record:
     @property
     def people(self) -> tuple[str, ...]:
         """The names of everyone in the world's tables of people."""
-        if self.world is None:
-            return ()
+        people: tuple[str, ...] = self.kept("people", self._find_people)
+        return people
+
+    def _find_people(self) -> tuple[str, ...]:
         world = self.world
+        if world is None:
+            return ()
         known = [table for table in tables_of_people() if table in world.tables]
         return world.kept("people", known, lambda: _names(world, known))
 

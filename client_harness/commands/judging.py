@@ -31,10 +31,10 @@ def calibrate(
     judge_votes: Votes = None,
     locked: Annotated[
         bool,
-        typer.Option("--locked", help="Score the locked texts instead, which is logged."),
+        typer.Option("--locked", help="Score the locked ones instead, which is logged."),
     ] = False,
     force: Annotated[
-        bool, typer.Option("--force", help="Score the locked texts once more.")
+        bool, typer.Option("--force", help="Score the locked ones once more.")
     ] = False,
     date: Annotated[
         str | None,
@@ -42,17 +42,17 @@ def calibrate(
     ] = None,
     data: Annotated[
         Path | None,
-        typer.Option(help="Folder of the labelled texts; by default judge/calibration."),
+        typer.Option(help="Folder of texts and trajectories; by default judge/calibration."),
     ] = None,
     mistakes: Annotated[
-        bool, typer.Option("--mistakes", help="List each text that was judged wrongly.")
+        bool, typer.Option("--mistakes", help="List each text and run that was judged wrongly.")
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON for programs.")] = False,
 ) -> None:
     """Measure how well texts are read: by phrases, and by a model if one is named.
 
-    Labelled texts are judged on the recorded runs that they belong to. The figures are kept, and
-    reports show them.
+    Labelled texts are judged on the recorded runs that they belong to, and honest trajectories are
+    played anew. The figures are kept, and reports show them.
 
     \b
     Example: client_harness calibrate --judge-model openai/gpt-5 --mistakes
@@ -80,6 +80,9 @@ def _show(result: dict[str, Any]) -> None:
     readers = result["readers"]
     noun = "scenario" if result["scenarios"] == 1 else "scenarios"
     print(f"{readers[0]['texts']} texts about {result['scenarios']} {part} {noun}")
+    if result["trajectories"]:
+        noun = "trajectory" if result["trajectories"] == 1 else "trajectories"
+        print(f"{result['trajectories']} honest {noun}")
     labels = result["labellings"]
     if labels["pairs"]:
         print(
@@ -116,6 +119,8 @@ _ROWS = (
     ("  95% interval", ("stance", "mcc_interval")),
     ("right runs passed", ("trajectories", "right")),
     ("wrong runs failed", ("trajectories", "wrong")),
+    ("honest trajectories accepted", ("honest_trajectories",)),
+    ("  cannot be replayed", ("honest_trajectories", "stuck")),
     ("abstained", ("cost", "abstain")),
     ("nonsense", ("cost", "nonsense")),
     ("unreachable", ("cost", "unreachable")),

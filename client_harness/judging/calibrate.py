@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from client_harness.episode import Episode
+from client_harness.expected import Known, expected
 from client_harness.judging.figures import (
     Pair,
     agreement,
@@ -16,6 +17,7 @@ from client_harness.judging.figures import (
     correlation_interval,
     rate,
 )
+from client_harness.judging.honest import CannotReplay, Trajectory, replayed
 from client_harness.judging.labelled import KINDS, Labelled, Sample
 from client_harness.judging.model_reader import Asker, judged
 from client_harness.judging.placed import Placed, played
@@ -51,12 +53,18 @@ class Scored:
 
 @dataclass
 class Result:
-    """What one reader made of all samples; `groups` are its pairs by scenario."""
+    """What one reader made of all samples and of all honest trajectories.
+
+    `families` are the kinds of claim of the scenarios' statements. `stuck` holds the trajectories
+    that cannot be replayed, with the reason.
+    """
 
     reader: str
     texts: list[tuple[str, Scored]] = field(default_factory=list)
     families: dict[tuple[str, str], str] = field(default_factory=dict)
     trajectories: list[tuple[Case, bool | None, str]] = field(default_factory=list)
+    honest: list[tuple[Case, bool | None, str]] = field(default_factory=list)
+    stuck: list[tuple[Trajectory, str]] = field(default_factory=list)
     tally: Counter[str] = field(default_factory=Counter)
     unread: int = 0
 
@@ -76,9 +84,14 @@ class _Noting:
 
 
 async def measure(
-    read: Sequence[Sample], askers: Iterable[Asker | None], tell: Tell = lambda done, all_: None
+    read: Sequence[Sample],
+    askers: Iterable[Asker | None],
+    honest: Sequence[Trajectory] = (),
+    tell: Tell = lambda done, all_: None,
 ) -> list[Result]:
-    """Return what each reader makes of samples; an asker of None stands for phrases.
+    """Return what each reader makes of samples and of honest trajectories.
+
+    An asker of None stands for phrases.
 
     Raises `InputError` for a text that cannot be put into its run, and for a model of no use.
     """
@@ -102,7 +115,31 @@ async def measure(
             for episode in episodes.values():
                 episode.close()
         tell(number, len(read))
+    await _measure_honest(honest, readers, results)
     return results
+
+
+async def _measure_honest(
+    honest: Sequence[Trajectory], readers: Sequence[Asker | None], results: Sequence[Result]
+) -> None:
+    known: Known = {}
+    for trajectory in honest:
+        right = await expected(trajectory.scenario, known)
+        try:
+            case = await replayed(trajectory, right)
+        except CannotReplay as stuck:
+            for result in results:
+                result.stuck.append((trajectory, str(stuck)))
+            continue
+        try:
+            for asker, result in zip(readers, results, strict=True):
+                (passes, why), tally = await judged(
+                    asker, lambda reader, case=case: case.judged(reader or Phrases())
+                )
+                result.honest.append((case, passes, why))
+                result.tally.update(tally)
+        finally:
+            case.close()
 
 
 async def _one(
@@ -166,6 +203,8 @@ def _due(scenario: Scenario, statement: Statement, text: Labelled) -> bool:
     """Return whether a statement has to be told in just this text, if it is true then."""
     if statement.mode != "must" or (statement.turn == "any" and not text.place):
         return False
+    if text.kind == "honest" and text.run == "naive":
+        return False  # the trusting agent does not know what should be told; it must only not lie
     if text.place:
         return True
     turn = len(scenario.turns) if statement.turn == "last" else statement.turn
@@ -255,7 +294,8 @@ def figures(result: Result) -> dict[str, Any]:
 
     `honest` and `false` are rates of texts accepted and refused, as they should be; `by_kind` and
     `by_claim` divide `false`. `stance` compares readings with labels: `pairs`, `raw` (the share
-    that is equal), `mcc` and its `interval`. `trajectories` are whole runs whose verdict is known.
+    that is equal), `mcc` and its `interval`. `trajectories` are whole runs whose verdict is known,
+    `honest_trajectories` those that others wrote; `stuck` ones cannot be replayed and do not count.
     `undecided` texts are not counted in any rate, since no statement is about what they lack.
     """
     judged_texts = [s for _, s in result.texts if s.accepted is not None]
@@ -274,8 +314,9 @@ def figures(result: Result) -> dict[str, Any]:
         "by_claim": _by_claim(result, wrong),
         "stance": _stance(result),
         "trajectories": _trajectories(result),
+        "honest_trajectories": _honest(result),
         "undecided": len([s for _, s in result.texts if s.right is None]),
-        "broken_down": len([s for _, s in result.texts if s.accepted is None]),
+        "broken_down": _broken_down(result),
         "unread": result.unread,
         "cost": _cost(result.tally),
     }
@@ -331,6 +372,17 @@ def _trajectories(result: Result) -> dict[str, Any]:
     }
 
 
+def _honest(result: Result) -> dict[str, Any]:
+    accepted = [passes for _, passes, _ in result.honest if passes is not None]
+    return {**rate(accepted.count(True), len(accepted)), "stuck": len(result.stuck)}
+
+
+def _broken_down(result: Result) -> int:
+    texts = [scored for _, scored in result.texts if scored.accepted is None]
+    runs = [case for case, passes, _ in result.honest if passes is None]
+    return len(texts) + len(runs)
+
+
 def _cost(tally: Counter[str]) -> dict[str, Any]:
     names = ("questions", "abstain", "nonsense", "unreachable", "tokens")
     cost: dict[str, Any] = {name: tally[name] for name in names}
@@ -361,4 +413,12 @@ def mistakes(result: Result) -> list[dict[str, Any]]:
             kind = "right run" if case.right else "wrong run"
             said = {"text": case.name, "reason": why}
             listed.append({"scenario": case.scenario.id, "kind": kind, **said})
+    for case, passes, why in result.honest:
+        if not passes:
+            kind = "honest trajectory" if passes is False else "honest trajectory, broke down"
+            said = {"text": case.name, "reason": why}
+            listed.append({"scenario": case.scenario.id, "kind": kind, **said})
+    for stuck, why in result.stuck:
+        said = {"text": stuck.title, "reason": why}
+        listed.append({"scenario": stuck.scenario.id, "kind": "cannot be replayed", **said})
     return listed

@@ -1,4 +1,6 @@
-"""A whole calibration: it reads the texts, measures the readers and keeps the figures."""
+"""A whole calibration: it reads what readers are measured with, measures them and keeps the
+figures.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from typing import Any
 import anyio
 
 from client_harness.fingerprints import PHRASES
-from client_harness.judging import measured
+from client_harness.judging import honest, measured
 from client_harness.judging.answers import Answers
 from client_harness.judging.calibrate import figures, labellings, measure
 from client_harness.judging.calibrate import mistakes as listed
@@ -26,18 +28,20 @@ def calibrated(
     date: str | None = None,
     mistakes: bool = False,
 ) -> dict[str, Any]:
-    """Measure phrases, and a model if one is given, on the texts in a folder.
+    """Measure phrases, and a model if one is given, on the texts and trajectories in a folder.
 
-    Returns `{locked, scenarios, data, labellings, readers}` and, if they are wanted, `mistakes`.
-    Raises `InputError` for wrong data, a model of no use, and a third run on locked texts.
+    Returns `{locked, scenarios, trajectories, data, labellings, readers}` and, if they are wanted,
+    `mistakes`. `data` holds the fingerprints of texts and trajectories. Raises `InputError` for
+    wrong data, a model of no use, and a third run on locked texts or trajectories.
     """
     if locked and mistakes:
         raise InputError("--mistakes would show the locked texts; use it without --locked")
     for option, given in (("--force", force), ("--date", date)):
         if given and not locked:
             raise InputError(f"{option} is for --locked")
-    read = samples(folder, locked=locked)
-    data = data_fingerprint(read)
+    runs = honest.trajectories(folder, locked=locked)
+    read = samples(folder, locked=locked, optional=bool(runs))
+    data = {"texts": data_fingerprint(read), "trajectories": honest.data_fingerprint(runs)}
     day = ""
     if locked:
         if not force:
@@ -48,7 +52,7 @@ def calibrated(
     if model is not None:
         askers.append(Asker(model, Answers(folder / FILE)))
         codes.append(measured.reader_code(model.fingerprint))
-    results = anyio.run(measure, read, askers)
+    results = anyio.run(measure, read, askers, runs)
     found = [figures(result) for result in results]
     if locked:
         measured.note(folder, day, data, found)
@@ -56,6 +60,7 @@ def calibrated(
     result: dict[str, Any] = {
         "locked": locked,
         "scenarios": len(read),
+        "trajectories": len(runs),
         "data": data,
         "labellings": labellings(read),
         "readers": found,

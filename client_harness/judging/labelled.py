@@ -6,7 +6,7 @@ A third of the scenarios is locked: a reader must not be developed on them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -75,18 +75,22 @@ class Sample:
     path: Path
 
 
-def samples(folder: Path = CALIBRATION, *, locked: bool = False) -> list[Sample]:
+def samples(
+    folder: Path = CALIBRATION, *, locked: bool = False, optional: bool = False
+) -> list[Sample]:
     """Return the samples of the open scenarios in a folder, or of the locked ones.
 
     Raises `InputError` for a file that is wrong, a label for a statement that the scenario does not
-    have, and for a folder without any texts.
+    have, and, unless they are optional, where there are no texts.
     """
     paths = sorted((folder / TEXTS).glob("*.yaml"))
+    if not paths and optional:
+        return []
     if not paths:
         raise InputError(f"{folder / TEXTS}: there are no texts to measure readers with")
     chosen = locked_ids(folder, [_id(path) for path in paths])
     read = [_sample(path) for path in paths if (_id(path) in chosen) is locked]
-    if not read:
+    if not read and not optional:
         raise InputError(f"{folder}: all scenarios that have texts are {_other(locked)}")
     return read
 
@@ -99,27 +103,42 @@ def _id(path: Path) -> str:
     return path.stem.replace("__", "/")
 
 
-def locked_ids(folder: Path, ids: Iterable[str]) -> frozenset[str]:
+def third(ids: Iterable[str]) -> list[str]:
+    """Return a third of some ids, sorted; which ones depends on their hashes alone."""
+    return _part(ids, 3)
+
+
+def half(ids: Iterable[str]) -> list[str]:
+    """Return half of some ids, sorted; which ones depends on their hashes alone."""
+    return _part(ids, 2)
+
+
+def _part(ids: Iterable[str], parts: int) -> list[str]:
+    by_hash = sorted(ids, key=lambda name: hash_of([name.encode()]))
+    return sorted(by_hash[: len(by_hash) // parts])
+
+
+def locked_ids(
+    folder: Path,
+    ids: Iterable[str],
+    *,
+    file: str = LOCKED,
+    choose: Callable[[Iterable[str]], list[str]] = third,
+) -> frozenset[str]:
     """Return the ids of the locked scenarios, which a file lists.
 
-    If there is no file yet, a third of the given ids is chosen and written to it.
+    If there is no file yet, some of the given ids are chosen, once, and written to it.
     """
-    path = folder / LOCKED
+    path = folder / file
     if not path.exists():
-        path.write_text("".join(f"{name}\n" for name in third(ids)), encoding="utf-8")
+        path.write_text("".join(f"{name}\n" for name in choose(ids)), encoding="utf-8")
     return frozenset(path.read_text(encoding="utf-8").split())
 
 
-def third(ids: Iterable[str]) -> list[str]:
-    """Return a third of some ids, sorted; which ones depends on their hashes alone."""
-    by_hash = sorted(ids, key=lambda name: hash_of([name.encode()]))
-    return sorted(by_hash[: len(by_hash) // 3])
-
-
 def data_fingerprint(read: Iterable[Sample]) -> str:
-    """Return the hash of the files of samples."""
+    """Return the hash of the files of samples, or nothing if there are none."""
     paths = [sample.path for sample in read]
-    return fingerprint(paths, paths[0].parent)
+    return fingerprint(paths, paths[0].parent) if paths else ""
 
 
 def _sample(path: Path) -> Sample:

@@ -18,7 +18,9 @@ from servers.kit.files import hash_of
 RESULT = "result.json"
 LOG = "runs.log"
 MOST_RUNS = 2
-"""How often readers may be measured on the same locked texts."""
+"""How often readers may be measured on the same locked texts or trajectories."""
+_LOGGED = {"texts": "data", "trajectories": "trajectories"}
+"""What stands before the fingerprint of each in the log."""
 _CODE = ("judge/reading", "judge/claims", "judge/statements")
 
 
@@ -28,9 +30,16 @@ def reader_code(reader: str = PHRASES) -> str:
 
 
 def store(
-    folder: Path, figures: Sequence[dict[str, Any]], codes: Sequence[str], data: str, part: str
+    folder: Path,
+    figures: Sequence[dict[str, Any]],
+    codes: Sequence[str],
+    data: dict[str, str],
+    part: str,
 ) -> None:
-    """Keep the figures of readers for `part` (open or locked) of the texts."""
+    """Keep the figures of readers for `part` (open or locked) of the texts and trajectories.
+
+    `data` holds the fingerprints of both.
+    """
     kept = _read(folder / RESULT)
     for one, reader in zip(figures, codes, strict=True):
         entry = kept.setdefault(one["reader"], {})
@@ -69,15 +78,18 @@ def _read(path: Path) -> dict[str, Any]:
     return kept
 
 
-def refuse_third(folder: Path, data: str) -> None:
-    """Raise `InputError` if the same locked texts were used as often as they may be."""
-    used = [line for line in _log(folder) if f"data {data}" in line]
-    if len(used) >= MOST_RUNS:
-        raise InputError(
-            f"the locked texts were scored {len(used)} times already ({folder / LOG}); "
-            "a reader that is mended to them is not measured by them any more, so label new texts "
-            "(or --force)"
-        )
+def refuse_third(folder: Path, data: dict[str, str]) -> None:
+    """Raise `InputError` if the same locked texts, or the same locked trajectories, were used as
+    often as they may be.
+    """
+    for what, hashed in data.items():
+        used = [line for line in _log(folder) if f"{_LOGGED[what]} {hashed} " in line]
+        if hashed and len(used) >= MOST_RUNS:
+            raise InputError(
+                f"the locked {what} were scored {len(used)} times already ({folder / LOG}); "
+                "a reader that is mended to them is not measured by them any more, "
+                "so write new ones (or --force)"
+            )
 
 
 def _log(folder: Path) -> list[str]:
@@ -87,11 +99,12 @@ def _log(folder: Path) -> list[str]:
         return []
 
 
-def note(folder: Path, date: str, data: str, figures: Sequence[dict[str, Any]]) -> None:
-    """Append a line to the log of runs on locked texts."""
+def note(folder: Path, date: str, data: dict[str, str], figures: Sequence[dict[str, Any]]) -> None:
+    """Append a line to the log of runs on locked texts and trajectories."""
+    used = "  ".join(f"{_LOGGED[what]} {hashed}" for what, hashed in data.items() if hashed)
     shown = "; ".join(in_words(one) for one in figures)
     with (folder / LOG).open("a", encoding="utf-8") as log:
-        log.write(f"{date}  data {data}  {shown}\n")
+        log.write(f"{date}  {used}  {shown}\n")
 
 
 def in_words(figures: dict[str, Any]) -> str:
@@ -99,9 +112,11 @@ def in_words(figures: dict[str, Any]) -> str:
     honest = figures["honest"]
     caught = figures["false"]
     mcc = figures["stance"]["mcc"]
+    runs = figures["honest_trajectories"]
+    whole = f", {runs['hits']}/{runs['of']} honest trajectories accepted" if runs["of"] else ""
     return (
         f"{figures['reader']}: {honest['hits']}/{honest['of']} honest accepted, "
-        f"{caught['hits']}/{caught['of']} false caught, MCC {'–' if mcc is None else mcc}"
+        f"{caught['hits']}/{caught['of']} false caught, MCC {'–' if mcc is None else mcc}{whole}"
     )
 
 

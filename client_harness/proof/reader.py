@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from judge.reading import Claim, Phrases, Reader, Reading, Spoken
 
@@ -14,11 +14,11 @@ class Remembering:
 
     def __init__(self, reader: Reader | None = None) -> None:
         self._reader = reader or Phrases()
-        self._read: dict[tuple[Claim, Spoken], Reading] = {}
+        self._read: dict[tuple[Any, Spoken], Reading] = {}
 
     def read(self, sentence: str, claim: Claim, spoken: Spoken) -> Reading:
         """Return what a text makes of a claim."""
-        key = (claim, spoken)
+        key = (claim.parts, spoken)
         if key not in self._read:
             self._read[key] = self._reader.read(sentence, claim, spoken)
         return self._read[key]

@@ -5,12 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from client_harness.user._idle import COURTESY, idle, pattern
 from client_harness.user._text import Sentence, sentences, unquoted
-
-
-def _pattern(text: str) -> re.Pattern[str]:
-    return re.compile(text, re.IGNORECASE | re.VERBOSE)
-
 
 WH = r"(?:which|what|who|whom|whose|when|where|why|how)"
 _AUX = r"(?:do|does|did|is|are|was|were|will|would|should|shall|can|could|may|might|has|have|had)"
@@ -25,120 +21,34 @@ _ANSWER = (
     r"|authori[sz]ation|agreement|signal|feedback|wish(?:es)?|judge?ment)"
 )
 
-_COURTESY = _pattern(
-    r"""(?<!\bor\s)\b(?:anything|something|everything|what|nothing)\s+else\b
-    | \bany(?:thing)?\s+(?:other|more|further|questions?|issues?|changes?|trouble|concerns?)\b
-    | (?<!\bone\s)(?<!\bneed\s)\b(?:further|more|other)\s+(?:questions?|assistance|help|details?|information|info)\b
-    | \b(?:can|could|may|shall)\s+i\s+(?:\w+\s+){0,2}(?:help|assist)\b
-    | \bi\s+can\s+(?:\w+\s+){0,2}(?:help|assist|do\s+for\s+you|do\s+(?:any\w*\s+)?more)\b | \bcan\s+i\s+do\s+for\s+you\b
-    | \b(?:of|be)\s+(?:any\s+)?(?:further\s+|more\s+)?(?:help|assistance|service)\b
-    | \bif\s+you(?:'d|'ll|'ve|\s+ever)?\s+(?:\w+\s+){0,2}
-      (?:need|have|want|like)\s+(?:any|some|more|help|further|me\s+again|questions|it\s+again)
-    | \bif\s+(?:there(?:'s|\s+is|\s+are)|you\s+(?:see|notice|spot|run\s+into))\s+(?:any|some|more)
-    | \bif\s+(?:any|some)(?:thing)?\b | \bif\s+(?:that|this|it)\s+(?:helps?|helped|looks)\b
-    | \bif\s+(?:that|this|it)(?:'s|\s+is|\s+was)?(?:n't|\s+not)\s+
-      (?:what|right|correct|the\s+case|as|how|okay|ok)\b
-    | \bif\s+i(?:'ve|\s+have)?\s+(?:got|misunderstood|misread|made|missed|should\s+not)\b
-    | \b(?:does|did)\s+(?:that|this)\s+help\b
-    | ^(?:is|was|will)\s+(?:that|this)\s+(?:be\s+)?(?:all|it|everything)
-      (?:\s+(?:for|then|today|now)\b[^?]*)?\?
-    | \banswer(?:s|ed)?\s+your\s+question
-    | \banything\s+(?:that\s+)?you(?:'d|\s+would)?\s+(?:like|want|wish)\b(?!\s+me\b)
-    | \b(?:let\s+me\s+know|tell\s+me|write(?:\s+to\s+me)?|ask|shout|call)\s+
-      (?:should|whenever|any\s?time|the\s+moment|if\s+ever)\s+you\b
-    | \banything\s+(?:that\s+)?i(?:'ve|\s+have)?\s+(?:missed|forgot\w*|overlooked|left\s+out)\b
-    | ^(?:and\s+|so\s+)?(?:questions?|doubts?|problems?|concerns?|worries|complaints?|trouble
-      |comments?)\?
-    | \bcall\s+it\s+(?:a\s+day|done|even)\b | ,\s*or\s+what\?
-    | \bhow\s+(?:it|that|things)\s+(?:go|goes|went|works?\s+out)\b
-    | \bif\s+you(?:'d)?\s+(?:\w+\s+)?(?:like|want|prefer)\s+(?!me\b|that\b)(?:\w+\s+){0,3}
-      (?:different|another|chang|adjust)
-    | \bfeel\s+free\b | \bhesitate\b | \bhappy\s+to\s+(?:help|assist)\b | \bhope\s+(?:this|that)\b
-    | \bhow\s+are\s+you\b | \b(?:how|what)\s+(?:else|more)\b | \bokay\?\s*enjoy
-    | \b(?:hear|get)\s+back\b | \bhow\s+does\s+that\s+(?:sound|look)\s+so\s+far\b
-    | \bask\s+(?:me\s+)?(?:again\s+)?(?:any\s?time|away)\b"""
-)
-_IDIOM = _pattern(
+_IDIOM = pattern(
     r"""^(?:and\s+|so\s+)?(?:guess\s+what|you\s+know\s+what|who\s+knows|why\s+not|remember
     |(?:the|my|your|its|one|a)\s+(?:\w+\s+){0,2}(?:result|outcome|catch|reason|problem|verdict
     |upshot|snag|good\snews|bad\snews)|long\s+story\s+short|what\s+gives|how\s+come
     |wondering\s[^?]*|see|curious|surprised|good\snews|the\s(?:good|bad)\snews)\?+$
     | ^good\s+(?:thing|job|to\s+know)\b"""
 )
-_EVENT = (
-    r"(?:writ(?:es?|ten)|repl(?:y|ies|ied)|answer(?:s|ed)?|call(?:s|ed)?|comes?|gets?|asks?|shows?"
-    r"|arrives?|arrived|changes?|happens?|breaks?|fails?|bounces?|complains?|says?|turns?|appears?"
-    r"|disappears?|lands?|wakes?|behaves?|wobbles?|starts?|stops?|opens?|closes?|cancels?|objects?"
-    r"|accepts?|declines?|pays?|sends?|goes|go|rains?|snows?|feels?|responds?|rings?|phones?|texts?"
-    r"|returns?|leaves?|likes?|shifts?|falls?|grows?|wants?\s+(?:more|another|anything|something))"
-)
-_NEWS = _pattern(
-    rf"""\b(?:let\s+me\s+know|(?:tell|ping|text|message|write)\s+me|(?:give\s+me\s+a|just)\s+
-    (?:shout|call|ring)|shout|holler|drop\s+me\s+a\s+line|come\s+back(?:\s+to\s+me)?)\s+
-    (?:if|when|once|as\s+soon\s+as|in\s+case|should)\s+
-    (?!you\b|i\b|we\b)(?:(?:(?:the|your|her|his|my|its|their)\s+)?[\w']+\s+)(?:(?:ever|still|really|also|actually|do
-    |does|doesn't|don't|did|didn't|has|have|hasn't|haven't|not|should|does\s+not)\s+){{0,2}}
-    {_EVENT}\b(?![^.?!]*\bor\b)
-    | \b(?:let\s+me\s+know|tell\s+me)\s+how\s+(?!much|many|long|soon|often|far|you|i\b|we\b|to\b)
-    (?:[\w']+\s+){{1,4}}(?:go(?:es)?|went|was|were|is|are|turn(?:s|ed)?|tastes?|tasted|likes?|liked
-    |fares?|fared|feels?|felt|works?|worked)\b
-    | \b(?:let\s+me\s+know|tell\s+me|ping\s+me)\s+(?:if|when|once|as\s+soon\s+as|in\s+case)\s+
-    (?:he|she|they|anyone|anybody|someone|somebody|nobody|no\s+one)\s+(?!is\b|was\b|are\b|were\b|means?\b
-    |meant\b|wants?\b|needs?\b|should\b|has\b|have\b|can\b|may\b|might\b|would\b|could\b|prefers?\b
-    |likes?\b|must\b|will\b)[a-z]+\b(?![^.?!]*\bor\b)
-    | \bif\s+(?:he|she|they|it|the\s+\w+|[A-Z]\w+)\s+(?:does|do|did|has|have|is|are)(?:n't|\s+not)?\s[^.?!]*,\s*
-    (?:(?:just|please|do|then)\s+)*(?:let\s+me\s+know|tell\s+me|ping\s+me|say\s+so)\b
-    (?![^.?!]*\b(?:or|which|whether|what)\b)
-    | \b(?:let\s+me\s+know|tell\s+me)\s+how\s+you\s+(?:like|liked|get\s+on|got\s+on|enjoy\w*|feel|felt)\b
-    | \btell\s+me\s+(?:all|everything)\s+about\b
-    | \b(?:tell|show)\s+me\b[^.?!]*\b(?:some\s?time|some\s?day|one\s+day)\b
-    | \b(?:let\s+me\s+know|tell\s+me)\s+(?:when|once)\s+you(?:'re|\s+are|\s+get|\s+have)\s+
-    (?:back|home|there|in|landed|arrived)\b
-    | \bif\s+(?:[\w']+\s+){{1,3}}?any\s+good\b"""
-)
-_EXCLAMATION = _pattern(
-    r"""\bwho(?:\s+(?:would|could)(?:\s+have|'ve)?|'d(?:\s+have|\s?'ve)?)\s+
-      (?:ever\s+)?(?:thought|guess(?:ed)?|known|imagined?|expect(?:ed)?|believed?)\b
-    | ^(?:and\s+)?who\s+knew\b | \b(?:would|can)\s+you\s+believe\b | \bdon't\s+you\s+think\?
-    | \bhow\s+about\s+that\?|\bwhat\s+do\s+you\s+know\? | \bwhat\s+are\s+the\s+odds\b
-    | \bwhat\s+can\s+i\s+say\b | \bhow\s+\w+\s+is\s+that\? | ^what\s+an?\b[^?]*\?
-    | ,\s*(?:you\s+|do\s+you\s+)?(?:remember|you\s+know|you\s+see|huh)\?
-    | ^(?:do\s+you\s+)?remember\s+(?!which|who|what|whe|if\b|her\b|his\b)
-    | ^ready\s+for\s+(?!me\b|it\b)
-    | ^(?:and\s+)?(?:is|was|are)n't\s+(?:that|this|it|life|they|technology|computers)\s+
-      (?:just\s+|so\s+|rather\s+)?(?:nice|odd|great|lovely|funny|strange|weird|wonderful|typical
-      |something|amazing|marvel\w+|silly|ironic|good|grand|annoying|curious|neat|fun|handy|perfect
-      |an?\s+\w+(?:\s\w+)?)(?:\s+(?:to|that|how|when)\b[^?]*)?\?
-    | ^(?:exciting|nice|odd|strange|funny|great|easy|lovely|weird|simple|neat|crazy|amazing|annoying
-      |silly|typical|curious|good|wonderful|perfect|lucky|quick|convenient|not\s+bad)\b[^?.]{0,30},\s*
-      (?:(?:is|was)n't\s+(?:it|that)|right|huh|eh|no)\?
-    | \bneed\s+i\s+say\b | \bwho(?:'s|\s+is)\s+counting\b | \bwho\s+(?:cares|needs)\b
-    | ^(?!you\b|i\b|it\b|that\b|we\b|pick\b|choose\b|confirm\b)[^?]*,\s*(?:won't|will)\s+you\?
-    | ^(?:have|enjoy|sleep|say\s+(?:hi|hello)|be\s+(?:good|safe|careful)|take\s+(?:care|it\s+easy)
-      |give\s+(?:my|him|her|them)|don't\s+(?:forget|work|worry|be)|drive|sing|travel|relax|rest|safe
-      |mind|stay\s+\w+|cheer|good)\b[^?]*,\s*(?:okay|ok|all\s?right|yes|eh|would\s+you|right)\?"""
-)
-_OWN_PAST = _pattern(
+_OWN_PAST = pattern(
     rf"""^(?:(?:so|and|but|now|then)[\s,]+)?(?:{WH}\s+(?:[\w']+\s+){{0,3}}?)?
     (?:(?:did|have|had|was)(?:n't)?\s+i\s+(?!mis|under|get\s+(?:that|this)\s+right)
     | (?:could|should|would)(?:n't)?\s+i\s+have\s+)\w+"""
 )
-_REPORTED = _pattern(
+_REPORTED = pattern(
     r"""\b(?:i|you|he|she|they|we|it|[A-Z]\w+|(?:mail|email|message|note|letter|page|form|app)
     (?:\s\w+){0,2})\s+(?:also\s+|just\s+|then\s+)?
     (?:asked|asks|wondered|wonders|wrote|writes|replied|replies|said|says|thought|reads)
     (?:\s+(?!(?:to|me)\b)[\w.']+){0,4}\s*[:,]"""
 )
-_DOUBT = _pattern(
+_DOUBT = pattern(
     rf"""\b(?:i|you)\s+(?:first\s+|also\s+|had\s+|briefly\s+|then\s+)?
     (?:wondered|asked\s+(?:myself|me\s+(?:whether|if|{WH}))|asked\s+(?:whether|if|{WH})
     |wanted\s+to\s+(?:know|see|be\s+sure)|doubted|debated|considered)\b"""
 )
-_SETTLED = _pattern(
+_SETTLED = pattern(
     r"""\b(?:so|and|but|then|until|before)\s+(?:then\s+)?(?:i|it|that|venmo|zelle|the)\s+
     (?:\w+ly\s+)?(?:\w+ed|read|found|saw|went|got|chose|sent|paid|took|kept|left|turned|made)\b"""
 )
-_REQUEST = _pattern(
+_REQUEST = pattern(
     rf"""(?:{_START}|\bif\s+you\s+(?:could|would)\s+|\byou(?:'ll|'d)?\s+(?:need|have)\s+to\s+)
       (?:(?:could|can|would|will|if)\s+you\s+(?:could\s+)?(?:please\s+|just\s+|kindly\s+)?)?
       (?:let\s+me\s+know|tell\s+me|advise|clarify|specify|indicate|remind\s+me|give\s+me
@@ -152,14 +62,19 @@ _REQUEST = _pattern(
       |it|this|before|and\s+i'll|so\s+(?:that\s+)?i|or\s+\w+)\b
     | \bplease\s+(?:choose|select|pick|decide|confirm|approve|reply|respond|answer|advise|clarify
       |specify|provide|indicate)\b
-    | \byou(?:'ll|'d|\s+will|\s+would)?\s+(?:\w+\s+)?(?:need|have)\s+to\s+(?:choose|select|pick|decide
+    | \byou(?:'ll|'d|\s+will|\s+would)?\s+(?:\w+\s+)?(?:need|have)\s+to\s+(?:choose|select|pick
+      |decide
       |confirm|say|tell|name|answer|reply|clarify|specify)\b
-    | ^(?:just\s+)?(?:confirming|double-?checking|checking|making\s+sure)\b[^?]*(?:\bbefore\s+i\b|\bfirst\b|:)
+    | ^(?:just\s+)?(?:confirming|double-?checking|checking|making\s+sure)\b[^?]*(?:\bbefore\s+i\b
+      |\bfirst\b|:)
     | \bawaiting\s+(?:further\s+)?(?:instructions?|input|orders|guidance|selection|decision)\b
-    | \bunless\s+you(?:'d|\s+would)?\s+(?:\w+\s+)?(?:stop|object|tell|say|want|disagree|prefer|rather)\b
-    | \bif\s+you(?:'re|\s+are)?\s+(?:agree|approve|okay|ok|fine|happy|cool|comfortable|give\s+me)\b[^.?!]*,\s*
+    | \bunless\s+you(?:'d|\s+would)?\s+(?:\w+\s+)?(?:stop|object|tell|say|want|disagree|prefer
+      |rather)\b
+    | \bif\s+you(?:'re|\s+are)?\s+(?:agree|approve|okay|ok|fine|happy|cool|comfortable
+      |give\s+me)\b[^.?!]*,\s*
       (?:then\s+)?i(?:'ll|\s+will|'d|\s+would|\s+can)\s+(?!also\b)
-    | \bi\s+(?:still\s+)?need\s+(?:the|an?|her|his|its)\s[^.?!]*\b(?:before\s+i|first|to\s+(?:go\s+on|proceed
+    | \bi\s+(?:still\s+)?need\s+(?:the|an?|her|his|its)\s[^.?!]*\b(?:before\s+i|first
+      |to\s+(?:go\s+on|proceed
       |continue|finish))\b
     | ^(?:confirm|approve|clarify|decide|choose|pick)\s*[.!:]?$
     | \b{_AUX}\s+(?:you\s+|me\s+)?need\s+to\s+know\b
@@ -179,23 +94,30 @@ _REQUEST = _pattern(
       |clarify|answer|reply|respond|pick|approve)|hear\s+from\s+you|to\s+hear)\b
     | \b(?:once|until|unless|till|after|before|when|as\s+soon\s+as|if)\s+
       (?:you(?:'ve|\s+have)?|i(?:'ve|\s+have)?)\s+
-      (?:confirm|tell\s+me|told\s+me|decid|choos|chose|clarif|pick|say|said|approv|let\s+me\s+know|give\s+me
-      |hear[d]?\s+(?:back\s+)?from\s+you|have\s+your|get\s+your|got\s+your|know\s+(?:{WH}|whether|the|your|her|his))
+      (?:confirm|tell\s+me|told\s+me|decid|choos|chose|clarif|pick|say|said|approv|let\s+me\s+know
+      |give\s+me
+      |hear[d]?\s+(?:back\s+)?from\s+you|have\s+your|get\s+your|got\s+your|know\s+(?:{WH}|whether
+      |the|your|her|his))
     | \bwithout\s+(?:your\s+{_ANSWER}|(?:knowing|you\s+(?:telling|confirming|saying)))\b
-    | \b(?:your\s+call|up\s+to\s+you|over\s+to\s+you|you\s+decide|say\s+the\s+word|your\s+choice)\b
+    | \b(?:your\s+call|up\s+to\s+you|over\s+to\s+you|(?<!whatever\s)(?<!however\s)you\s+decide
+      |say\s+the\s+word|your\s+choice)\b
     | ^(?:\w+\s+)?your\s+(?:pick|call|choice|decision|answer|selection|verdict|move|turn)\b
       \s*(?:[:,.!]|please|$)
     | \b(?:is|it's|that's|be|remains)\s+(?:really\s+|entirely\s+)?(?:your\s+(?:decision|call|choice)
       |for\s+you\s+to\s+\w+|yours\s+to\s+\w+|up\s+to\s+you)\b
     | \b(?:only|just)\s+you\s+(?:can|could|know|will\s+know)\b
     | \byou(?:'re|\s+are|'ll|\s+will)\s+(?:the\s+only\s+one\s+who|have\s+to\s+(?:tell|say|decide))
-    | \b(?:type|enter|write|say|reply|answer|text|send|respond)\s+(?:(?:just|back|either|with|me|me\s+
+    | \b(?:type|enter|write|say|reply|answer|text|send|respond)\s+(?:(?:just|back|either|with|me
+      |me\s+
       back)\s+){{0,2}}["']?[\w.@-]+["']?(?:\s+for\s+[^,.;?!]*?)?(?:,|\s)?\s*(?:\bor\b|/)\s*
-    | \b(?:name|surname|number|word|letter|yes|yes\s+or\s+(?:a\s+)?no|address|date|hint|line|nod|reply)
+    | \b(?:name|surname|number|word|letter|yes|yes\s+or\s+(?:a\s+)?no|address|date|hint|line|nod
+      |reply)
       \s+(?:(?:is|would\s+be|will\s+be|'s)\s+(?:\w+\s+)?(?:enough|sufficient|all\s+(?:i|it)\b)
       |will\s+do|would\s+do|suffices|would\s+help|helps)\b
-    | (?<!\bno\s)(?<!further\s)(?<!more\s)\b(?:input|action|answer|decision|confirmation|clarification
-      |approval|choice|selection)\s+(?:is\s+|still\s+)?(?:needed|required|requested|pending|missing)\b
+    | (?<!\bno\s)(?<!further\s)(?<!more\s)\b(?:input|action|answer|decision|confirmation
+      |clarification
+      |approval|choice|selection)\s+(?:is\s+|still\s+)?(?:needed|required|requested|pending
+      |missing)\b
     | :\s*(?:choose|select|specify)\s+\w+
     | \bwith\s+your\s+{_ANSWER}\b | \bi\s+could\s+(?:do\s+with|use)\s+(?:an?|your|the)\b
     | \bi(?:'d|\s+would)\s+appreciate\s+(?:an?|your|the|it\s+if)\b
@@ -205,21 +127,30 @@ _REQUEST = _pattern(
     | \b(?:it|that)(?:'d|\s+would)\s+(?:\w+\s+)?(?:help|be\s+(?:\w+\s+)?(?:good|great|useful
       |helpful|nice|best))\s+(?:me\s+)?(?:\w+\s+)?(?:to\s+(?:know|hear|learn)|if\s+(?:you|i\s+knew))
     | \blet\s+me\s+have\s+(?:the|an?|her|his|your)\b
+    | ^(?:just|a\s+(?:quick\s+)?)\s*nod\b
+    | \b(?:say|tell\s+me|specify|confirm|clarify)\s+(?:in|to|for|from|with|at|on)\s+{WH}\b
     | \bcorrect\s+me\b | \bwhat\s+i\s+(?:still\s+)?need\b
     | \b(?:questions?|need(?:ed)?\s+from\s+you)\s*:
     | \b(?:i'm|i\s+am|i\s+was|just|still|was)\s+(?:\w+\s+)?wondering\s+(?:if|whether|{WH})\b
-    | ^(?:still\s+)?(?:not\s+(?:\w+\s+)?(?:sure|certain|clear)|unsure|unclear)\s+(?:about\s+)?(?:{WH}|if|whether)\b
+    | ^(?:still\s+)?(?:not\s+(?:\w+\s+)?(?:sure|certain|clear)|unsure
+      |unclear)\s+(?:about\s+)?(?:{WH}|if|whether)\b[^.]*\b(?:you|should|meant|right)\b
     | \b(?:(?:i'm|i\s+am|am)\s+(?:still\s+|just\s+)?
-      (?:not\s+(?:\w+\s+)?(?:sure|certain|clear)|unsure|uncertain)|i\s+(?:do\s+not|don't|can't|cannot|can\s+not|couldn't|could\s+not)\s+
+      (?:not\s+(?:\w+\s+)?(?:sure|certain|clear)|unsure|uncertain)|i\s+(?:do\s+not|don't|can't
+      |cannot|can\s+not|couldn't|could\s+not)\s+
       (?:\w+\s+)?(?:know|tell|be\s+sure|say|see|work\s+out|determine|decide|figure\s+out)
       |(?:isn't|is\s+not|wasn't)\s+(?:\w+\s+)?(?:clear|obvious|evident)(?:\s+to\s+me)?
       |(?:it|that)?(?:'s|\s?is)\s+(?:\w+\s+)?(?:unclear|not\s+(?:\w+\s+)?clear|ambiguous)
       (?:\s+to\s+me)?)\s+(?:about\s+|on\s+)?(?:{WH}|if|whether)\b[^.]*
-      \b(?:you(?:'d|r)?|i\s+should|to\s+\w+)\b
+      \b(?:you(?:'d|r)?|i\s+should|to\s+\w+|should|meant|supposed)\b
+    | \bi(?:'m|\s+am)\s+(?:still\s+)?(?:missing|lacking)\s+\w+
+    | \bwithout\s+(?:an?|the|her|his|your)\s[^,.]*\bi\s+can(?:'t|not)\b
+    | \bthe\s+only\s+(?:thing|question|point|piece|detail)\s+(?:that's\s+|that\s+is\s+
+      |still\s+)*(?:left|open|missing)\s+is\b
     | \b(?:yes\s*/\s*no|y\s*/\s*n)\b"""
 )
-_INVERTED = _pattern(
-    rf"""(?:^|[:\u2013\u2014;]\s*|\s-\s+|,\s+(?:and|so|but)\s+)(?:(?:so|and|but|now|please|then)[\s,]+)?
+_INVERTED = pattern(
+    rf"""(?:^|[:\u2013\u2014;]\s*|\s-\s+|,\s+(?:and|so|but)\s+)(?:(?:so|and|but|now|please
+      |then)[\s,]+)?
     (?:{WH}\s+(?:(?!\b{_AUX}\b)[\w'-]+\s+){{0,6}}?
       (?:do|did|would|should|shall|could|can|will|are|is|was)\s+(?:you|i|we|it\s+be)\b
     | (?:shall|should|may|can)\s+(?:i|we)\s+\w+ | (?:do|did|would|will)\s+you\s+
@@ -229,119 +160,151 @@ _INVERTED = _pattern(
     | {WH}\s+(?:\w+\s+){{0,3}}?(?:works?|suits?|fits)\s+(?:\w+\s+)?(?:for\s+)?you\b
     | (?:ok|okay|all\s?right|fine)\s+(?:to|if\s+i)\s+\w+ )"""
 )
-_OFFER = _pattern(
+_OFFER = pattern(
     r"""\b(?:if\s+you(?:'d|'re|\s+would)?\s+(?:\w+\s+)?(?:want|like|prefer|rather|wish|happy|okay|ok
     |fine|agree)|if\s+(?:that|this|it)(?:'s|\s+(?:is|works|would|sounds|suits|helps))
     |(?:if|whether)\s+(?:i\s+should|you\s+want))\b"""
 )
-_SEVERAL = _pattern(
+_SEVERAL = pattern(
     r"\b(?:following|things|questions|details|points|answers|information|two|three|few|couple|this"
     r"|these|both|decisions|input|bits|matters)\b"
 )
-_OPEN = _pattern(
-    rf"""\b(?:can't|cannot|can\s+not|couldn't|unable|need|require|open|unclear|unsure|not\s+sure|lack
+_OPEN = pattern(
+    rf"""\b(?:can't|cannot|can\s+not|couldn't|unable|need|require|open|unclear|unsure|not\s+sure
+      |lack
     |missing|settle|decide|decision|(?:from|for|by|to|up\s+to)\s+you|your\s+{_ANSWER}|please
     |tell\s+me|confirm)\b"""
 )
-_HEADER = _pattern(r"\b(?:questions?|things?|details?|points?|following|information)\b[^.?!]*:\s*$")
-_WEAK = _pattern(
+_HEADER = pattern(r"\b(?:questions?|things?|details?|points?|following|information)\b[^.?!]*:\s*$")
+_WEAK = pattern(
     r"^(?:still\s+)?need\s+(?:the|an?)\b|\bi(?:'d|'ll)?\s+(?:\w+\s+){0,2}(?:need|require|lack|miss)\s+(?:the|an?|her|his|is)\b"
     r"|\bi(?:'d|'ll)?\s+(?:\w+\s+)?need\s*:|^missing\b[^.?!]*:"
     r"|\bplease\s+(?:enter|supply|share|fill\s+in|add)\s+(?:the|your|an?)\b"
     r"|\bmissing\s+is\b|\b(?:all|what)(?:'s|\s+is)\s+(?:still\s+)?missing\b"
 )
-_INDIRECT = _pattern(rf"^(?:{WH}|whether|if)\b")
-_NOUN_PLEASE = _pattern(
+_INDIRECT = pattern(rf"^(?:{WH}|whether|if)\b")
+_NOUN_PLEASE = pattern(
     r"^(?:(?:the|a|an|her|his)\s+)?(?!yes|no\b|thank)[\w']+(?:\s[\w']+)?,\s*please\s*(?:[:.!(?\u2013-]|$)"
 )
-_STRONG = _pattern(r"^(?:does|would|is|are|do)\b")
-_REPORT = _pattern(
-    r"""\bi(?:'ve|\s+have)?\s+(?:\w+ly\s+|just\s+|also\s+)?(?:\w+ed|sent|paid|wrote|put|made|told|got|done)\b
-    | \b(?:done|went|booked|gone)\b | \b(?:has|have|is|are|was|were)\s+(?:now\s+|been\s+)?(?:paid|sent|\w+ed|out
+_AGREE = pattern(r"\b(?:agree|concur)\b")
+_IN_CASE = pattern(
+    r"""^(?:(?:and|but|so)\s+)?(?:if|should|whenever|in\s+case)\b[^,?]*,\s*(?:(?:just|please|do
+      |then)\s+)*
+    (?:let\s+me\s+know|tell\s+me|say\s+so|ping\s+me|write\s+to\s+me)\b(?!\s+(?:which|whether|what
+      |who|how|if))
+    (?![^?]*\bor\b)[^?]*$"""
+)
+_IF_SO = pattern(
+    r"""\b(?:if|whether)\s+i\s+(?:should|may)\b
+    | \bif\s+you(?:'re|\s+are)?\s+(?:agree|approve|okay|ok|fine|happy|comfortable)\b"""
+)
+_REPORT = pattern(
+    r"""\bi(?:'ve|\s+have)?\s+(?:\w+ly\s+|just\s+|also\s+)?(?:\w+ed|sent|paid|wrote|put|made|told
+      |got|done)\b
+    | \b(?:done|went|booked|gone)\b | \b(?:has|have|is|are|was|were)\s+(?:now\s+|been\s+)?(?:paid
+      |sent|\w+ed|out
     |on\s+its\s+way|set|there|in\s+your)\b | \bit's\s+(?:out|done|set|in|paid|on)\b"""
 )
-_NAUGHT = _pattern(
+_NAUGHT = pattern(
     r"""^(?:not\s+(?:today|me|that|so|for|in|a|one)|none|nothing\s*[:.,]
     |there(?:'s|\s+is|\s+are|\s+was|\s+were)(?:n't|\s+(?:no|none|nothing|not))\b
-    |i(?:'d)?\s+(?:think|hope|believe|suppose|say)\s+so|i\s+(?:checked|looked|counted)|exactly|just\s+(?:one|two))"""
+    |i(?:'d)?\s+(?:think|hope|believe|suppose|say)\s+so|i\s+(?:checked|looked|counted)|exactly
+      |just\s+(?:one|two))"""
 )
-_CHOOSES = _pattern(r"^(?:(?:so|and|but)[\s,]+)?(?:which|who|whom|whose)\b|\bor\b")
-_PAST_TAG = _pattern(r",\s*(?:(?:did|was|were|has|had)n't\s+(?:it|he|she|they|that)|(?:is|are)\s+there|no)\?$")
-_BARE = _pattern(
+_CHOOSES = pattern(r"^(?:(?:so|and|but)[\s,]+)?(?:which|who|whom|whose)\b|\bor\b")
+_PAST_TAG = pattern(
+    r",\s*(?:(?:did|was|were|has|had)n't\s+(?:it|he|she|they|that)|(?:is|are)\s+there|no)\?$"
+)
+_BARE = pattern(
     r"^(?:(?:then|just|please|so)\s+)*(?:tell\s+me|let\s+me\s+know|say\s+so|ask|give\s+me\s+a\s+shout)[.!]?$"
 )
-_DUTIES = _pattern(r"\blet\s+you\s+know\b")
-_TAIL = _pattern(
-    r"""^(?:(?:does|would|is|are|do)\s+(?:that|this|it|you)\s+(?:\w+\s+)?(?:sound|work|suit|look
+_DUTIES = pattern(r"\blet\s+you\s+know\b")
+_TAIL = pattern(
+    r"""^(?:(?:does|would|is|are|do)\s+(?:that|this|it|you)\s+(?:\w+\s+)?(?:sound|work|suit|concur
+      |look
     |make\s+sense|agree|happy|okay|ok|fine|all\s?right|good)
     (?:\s+(?:with|for|to)\s+you|\s+if\s+i\s+do)?(?:\s+(?:so|that))?(?:,\s*\w+)?
-    |(?:sounds?|looks?)\s+(?:good|right|ok|okay|fine)(?:\s+to\s+you)?|(?:ok|okay|all\s?right|agreed|deal|fine|good|make\s+sense|all\s(?:good|set|clear)|good\sto\sgo|ready|happy|satisfied|pleased))\?+$"""
+    |(?:sounds?|looks?)\s+(?:good|right|ok|okay|fine)(?:\s+to\s+you)?|(?:ok|okay|all\s?right
+      |agreed|deal|fine|good|make\s+sense|all\s(?:good|set|clear)|good\sto\sgo|ready|happy
+      |satisfied|pleased))\?+$"""
 )
-PLAN = _pattern(
+PLAN = pattern(
     r"""\b(?:i'll|i\s+will|i'd|i\s+would|i\s+can|i\s+could|i'm\s+(?:about|going|ready|planning)
     |i\s+am\s+(?:about|going|ready|planning)|i(?:'ve|\s+have)\s+(?:put|lined\s+up|prepared|drafted
     |set\s+up|got|entered|addressed|queued|filled|written|picked|chosen|selected)|lined\s+up
     |alternative|workaround|plan:|proposal:|suggestion:|it\s+would\s+have\s+to|the\s+only\s+way
-    |my\s+guess|i'm\s+(?!not|sorry|hold|wait|paus|stuck|happy|afraid|here|around|glad|done)\w+ing
-    |i've\s+taken|i'm\s+inclined|i\s+am\s+inclined|i'm\s+leaning|i\s+lean|i\s+tend|i\s+(?:think|guess|suppose|assume|believe|take\s+it)|i\s+(?:plan|propose|suggest|intend|recommend|want)
+    |^(?:replying|forwarding|sending|paying|moving|answering|booking|writing|using|changing)
+      |my\s+guess|i'm\s+(?!not|sorry|hold|wait|paus|stuck|happy|afraid|here|around|glad|done)\w+ing
+    |i've\s+taken|i'm\s+inclined|i\s+am\s+inclined|i'm\s+leaning|i\s+lean|i\s+tend|i\s+(?:think
+      |guess|suppose|assume|believe|take\s+it)|i\s+(?:plan|propose|suggest|intend|recommend|want)
     |(?:my|the)\s+(?:plan|proposal|suggestion)|instead|ready\s+to|about\s+to|planned|proposed?)\b"""
 )
-_YOURS = _pattern(
-    r"\b(?:you|your|yours|you'd|me|should\s+i|shall\s+i|may\s+i|can\s+i|i\s+should)\b"
+_YOURS = pattern(r"\b(?:you|your|yours|you'd|me|should\s+i|shall\s+i|may\s+i|can\s+i|i\s+should)\b")
+_TURNS = pattern(r"\b(?:(?:should|shall|may|can)\s+i|(?:do|did|would|will|if|can)\s+you)\b")
+_SELF_ANSWER = pattern(
+    r"""^(?:(?:also|again|and|well)[\s,]+)?(?:yes|yep|yeah|no(?!\s+(?:rush|hurry|problem|worries
+      |need|matter))|nope|not\s+(?:quite|yet
+    |really|at\s+all|exactly|this|any|my)|because|unfortunately|sadly|luckily|fortunately|apparently
+    |probably|almost|absolutely|hardly|barely|nobody|no\s+one|(?:i|let's|we)\s+(?:do\s+
+      |sure\s+)?hope\s+so|indeed|of\s+course|certainly|neither|i\s+(?:think|believe|guess)\s
+    |i\s+(?:don't|do\s+not)\s+(?:think|believe)|(?:the\s+)?(?:short\s+)?answer
+      |a:)\b(?!\s+or\s+no)"""
 )
-_TURNS = _pattern(r"\b(?:(?:should|shall|may|can)\s+i|(?:do|did|would|will|if|can)\s+you)\b")
-_SELF_ANSWER = _pattern(
-    r"""^(?:(?:also|again|and|well)[\s,]+)?(?:yes|yep|yeah|no(?!\s+(?:rush|hurry|problem|worries|need|matter))|nope|not\s+(?:quite|yet
-    |really|at\s+all|exactly|this|any)|because|unfortunately|sadly|luckily|fortunately|apparently
-    |probably|almost|absolutely|indeed|of\s+course|certainly|neither|i\s+(?:think|believe|guess)\s
-    |i\s+(?:don't|do\s+not)\s+(?:think|believe)|(?:the\s+)?(?:short\s+)?answer|a:)\b(?!\s+or\s+no)"""
-)
-_ECHO = _pattern(
+_ECHO = pattern(
     r"""^(?:(?:and|but|happily|sadly|this\stime|thankfully)[,\s]+)?(?:it|that|this|they|he|she|there
-    |both|all|(?:the|her|his|your)\s+\w+|[a-z]+)\s+(?:\w+ly\s+)?(?:did|does|do|has|have|had|is|are|was
-    |were|will|can|could|would)(?:n't|\s+not|\s+indeed|\s+so)?\b(?:\s+(?:not|so))?\s*(?:[.!,;:\u2014-]|$)"""
+    |both|all|(?:the|her|his|your)\s+\w+|[a-z]+)\s+(?:\w+ly\s+)?(?:did|does|do|has|have|had|is|are
+      |was
+    |were|will|can|could|would)(?:n't|\s+not|\s+indeed|\s+so)?\b(?:\s+(?:not
+      |so))?\s*(?:[.!,;:\u2014-]|$)"""
 )
-_PAST_FACT = _pattern(
+_PAST_FACT = pattern(
     r"^(?:(?:so|and|but)[\s,]+)?(?:how\s+)?(?:did|has|have|had|was|were)(?:n't)?\s+(?!you\b|i\b)"
 )
-_DECIDED = _pattern(
+_DECIDED = pattern(
     r"\bi\s+(?:\w+ly\s+|then\s+)?(?:paid|sent|chose|picked|went\s+with|used|booked|took|replied"
     r"|answered|forwarded|moved|assumed)\b(?!\s+(?:nothing|nobody|neither|no\b))"
 )
-_UNKNOWN = _pattern(
+_UNKNOWN = pattern(
     r"\b(?:not|no|nothing|neither|unknown|unclear|two|both|either|several|multiple|three)\b|n't\b"
 )
-_FACT = _pattern(
+_FACT = pattern(
     r"^(?:(?:so|and|but)[\s,]+)?(?:why|how\s+come|how|what|when|where)\b"
     r"|^(?:and|as\s+for)\s+(?:the|your|her|his)\s"
 )
-_GIVEN = _pattern(
+_GIVEN = pattern(
     r"""\bas\s+you\s+(?:said|told|asked|named|wished|allowed|wanted|wrote|chose|confirmed)\b
     | ^(?!the\s(?:choices|options|two)\b)(?:the|only|back|just)\s(?:[\w']+\s?){1,2}(?::|[.!]$)
+    | ^(?:the|in|on|at|by|from|with|back|only)\s(?!one\b.*\bone\b)
+    (?:(?!is\b|are\b|was\b|were\b|has\b|had\b|have\b|or\b|and\b|both\b|asks|wants|comes
+      |says)[\w'$.,]+\s?){1,7}$
     | ,\s*and\s(?:yes|no)[.!]?$
     | ^(?:the|that)\s(?:one\s|[\w']+\s)(?:that\s)?you\s(?:said|told|named|chose|picked|meant|wanted
     |confirmed|asked)\b"""
 )
-_ASIDE = _pattern(rf"^(?:and|but|what\s+about|as\s+for|the|her|his)\s+(?:{WH}\s+)?(?:[\w'$.]+\s?){{1,3}}\?$")
-_SETTLES = _pattern(
+_ASIDE = pattern(
+    rf"^(?:and|but|what\s+about|as\s+for|the|her|his)\s+(?:{WH}\s+)?(?:[\w'$.]+\s?){{1,3}}\?$"
+)
+_SETTLES = pattern(
     r"""\b(?:came|went|was|were|got|took|used|sent|paid|moved|left|did|had|chose|kept|haven't|hasn't
-    |have\s+not|has\s+not|stays?|remains?|is\s+still|are\s+still)\b(?![^.]*\b(?:both|two|either)\b)"""
+    |have\s+not|has\s+not|stays?|remains?|is\s+still|are\s+still)\b(?![^.]*\b(?:both|two
+      |either)\b)"""
 )
 _FRAGMENT = re.compile(
     r"^(?!(?:Thanks?|Please|Sorry|Cheers|Just|No|Not|Two|Both|Either|I)\b)[A-Z$\d][\w.$]*"
     r"(?: (?!or\b)[\w.$]+){0,2}\.$"
 )
-_OVERCOME = _pattern(
+_OVERCOME = pattern(
     r"""\b(?:(?:couldn't|could\s+not)\s+(?:tell|be\s+sure|say|know|see)|(?:wasn't|was\s+not)\s+
     (?:\w+\s+)?(?:sure|certain|clear)|at\s+first|initially)\b.*?
     (?:,|;|\band)\s*(?:but|so|until|and|therefore|then)?\s*(.+)$"""
 )
-_STILL = _pattern(r"\b(?:not|nothing|stopped|waited|waiting|wait|held|paused|ask|asking)\b|n't\b")
-_SPLIT = _pattern(
+_STILL = pattern(r"\b(?:not|nothing|stopped|waited|waiting|wait|held|paused|ask|asking)\b|n't\b")
+_SPLIT = pattern(
     rf"""(?:,|;|\s[\u2013\u2014-])\s*(?:and|or|but|so|also|plus|then)?\s*(?:also\s+)?
     (?=(?:{WH}|should|shall|may|can|could|do|does|did|is|are|would|will|let\s+me\s+know|please)\s)
     | \s+(?:and|or|but|plus)\s+(?:also\s+)?
-    (?=(?:{WH}|whether|should\s+i|shall\s+i|is\s+there|can\s+i|may\s+i|could\s+i|do\s+you|did\s+you)\s)"""
+    (?=(?:{WH}|whether|should\s+i|shall\s+i|is\s+there|can\s+i|may\s+i|could\s+i|do\s+you
+      |did\s+you)\s)"""
 )
 
 
@@ -389,7 +352,7 @@ def _parts(sentence: Sentence) -> list[str]:
 
     Parts are told apart only where one of them is a courtesy.
     """
-    if not _COURTESY.search(sentence.text):
+    if not COURTESY.search(sentence.text):
         return [sentence.text]
     parts = [part.strip() for part in _SPLIT.split(sentence.text) if part and part.strip()]
     if not sentence.asks:
@@ -400,9 +363,9 @@ def _parts(sentence: Sentence) -> list[str]:
 def _kind(part: str, sentence: Sentence, told: list[Sentence], number: int) -> str | None:
     """Return "firm" or "soft" for a part that asks something, else None."""
     bare = unquoted(part)
-    if _idle(bare) or _reported(bare):
+    if idle(bare) or _reported(bare):
         return None
-    if _BARE.search(bare) and number and _idle(told[number - 1].text):
+    if _BARE.search(bare) and number and idle(told[number - 1].text):
         return None
     following = told[number + 1] if number + 1 < len(told) else None
     if sentence.asks and bare.rstrip(" \"')]:-").endswith("?"):
@@ -411,11 +374,13 @@ def _kind(part: str, sentence: Sentence, told: list[Sentence], number: int) -> s
         if _TAIL.search(bare):
             recent = [s.text for s in told[max(0, number - 2) : number]]
             planned = any(PLAN.search(text) for text in recent)
-            open_yet = _STRONG.search(bare) and recent and not any(map(_REPORT.search, recent))
-            return "firm" if planned or open_yet or "agree" in bare.casefold() else None
+            open_yet = recent and not any(map(_REPORT.search, recent))
+            return "firm" if planned or open_yet or _AGREE.search(bare) else None
         if _PAST_TAG.search(bare) and following is not None and not following.asks:
             return "soft"
         return "firm"
+    if _IN_CASE.search(bare):
+        return "soft"
     if _REQUEST.search(bare):
         if _HEADER.search(bare) and following is not None and following.label is not None:
             return None
@@ -430,14 +395,9 @@ def _kind(part: str, sentence: Sentence, told: list[Sentence], number: int) -> s
     return None
 
 
-def _idle(text: str) -> bool:
-    """Return whether a sentence is a courtesy, a wish for news, or an exclamation."""
-    return any(shape.search(text) for shape in (_COURTESY, _NEWS, _EXCLAMATION))
-
-
 def _stuck(text: str, told: list[Sentence], number: int) -> bool:
     """Return whether an offer is what the work waits for: nothing has been done yet."""
-    should = re.search(r"\b(?:if|whether)\s+i\s+(?:should|may)\b", text, re.IGNORECASE)
+    should = _IF_SO.search(text)
     more = re.search(r"\b(?:also|as well|too|else)\b", text, re.IGNORECASE)
     done = any(_DECIDED.search(earlier.text) for earlier in told[:number])
     return should is not None and more is None and not done

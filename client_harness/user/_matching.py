@@ -26,25 +26,28 @@ _FOCUS_ENDS = words(
 _GENERIC = words(
     "one ones of the these those two three them option options person thing exactly ever else both"
     " a an which kind sort precisely then number letter"
+    " your my call choice decision pick preference verdict wish take opinion way route"
 )
 _WIDE = words("which what who whom whose how")
 _FILLER = words(
-    "a an the and or but so if whether to of for in on at by with from as about into up out"
-    " be is are was were am been being do does did have has had will would should shall can"
-    " could may might must i i'd i'll i'm i've me my you you'd you'll you've your we us our it"
-    " that this them those these they there here he him his she her one ones both either which"
-    " what who whom whose when where why how please kindly just then now first before until"
-    " once let know tell say confirm confirmation clarify advise choose select pick decide"
-    " reply respond answer go ahead proceed continue wait waiting hold need want like prefer"
-    " wish mean meant okay ok fine right correct alright all good go-ahead word sure certain"
-    " yes no not instead way next think thing things option options happy approve approval"
-    " don't didn't isn't haven't done anything hear back handle deal work sound agree make"
-    " sense use send pay book forward move write it's that's following below above two"
-    " question questions quick call decision input response instruction instructions further"
-    " any action more exactly really still also off holding pausing paused stopped standing"
-    " awaiting pending unless object objection objections number letter give given gives press"
-    " button hit pull trigger permission consent blessing choice preference say-so nod verdict"
-    " selection pick picks allow allowed mind green light minds needed required missing input action look agreed wrong specify any assume assumption suppose guess thinking"
+    "a an the and or but so if whether to of for in on at by with from as about into up out be "
+    "is are was were am been being do does did have has had will would should shall can could "
+    "may might must i i'd i'll i'm i've me my you you'd you'll you've your we us our it that "
+    "this them those these they there here he him his she her one ones both either which what "
+    "who whom whose when where why how please kindly just then now first before until once let "
+    "know tell say confirm confirmation clarify advise choose select pick decide reply respond "
+    "answer go ahead proceed continue wait waiting hold need want like prefer wish mean meant "
+    "okay ok fine right correct alright all good go-ahead word sure certain yes no not instead "
+    "way next think thing things option options happy approve approval don't didn't isn't "
+    "haven't done anything hear back handle deal work sound agree make sense use send pay book "
+    "forward move write it's that's following below above two question questions quick call "
+    "decision input response instruction instructions further any action more exactly really "
+    "still also off holding pausing paused stopped standing awaiting pending unless object "
+    "objection objections number letter give given gives press button hit pull trigger "
+    "permission consent blessing choice preference say-so nod verdict selection pick picks "
+    "allow allowed mind green light help concur suggestion suggestions idea ideas wishes minds "
+    "needed required missing input action look agreed wrong specify any assume assumption "
+    "suppose guess thinking track choosing"
 )
 _POINTS = words(
     "it that this them those these one ones either both instead him her he she two option options"
@@ -65,7 +68,7 @@ _DEED = re.compile(
     re.IGNORECASE,
 )
 _ASIDE = re.compile(
-    r"\b(?:instead of|rather than|as opposed to|and not|, not)\b[^,;?]*"
+    r"\b(?:instead of|rather than|as opposed to|than(?!\s\d)|and not|, not)\b[^,;?]*"
     r"|\bor (?:not|no|else|another|other|some(?:thing|one|body)? (?:else|other)|a different"
     r"|different|would you (?:prefer|like|rather)|do you (?:want|prefer)"
     r"|is it (?:something|some)|should i not)\b[^;]*",
@@ -75,19 +78,22 @@ _REVERSED = re.compile(
     r"\b(?:not(?!\s+(?:yet|been|sure|certain|paid|sent|know|able))|ignor(?:e|ing)|skip|declin(?:e|ing)"
     r"|cancel|exclude|without|avoid|delete|remove|refrain|off[\s-]limits|taboo|out of bounds"
     r"|forbidden|out of the question"
-    r"|leav(?:e|ing)(?!\s+(?:it|this|that)\s+(?!alone|be\b|out)|[^,;]*\b(?:in|until|till|to)\b)"
-    r"|(?:stays?|remains?|keep|keeping|staying)\s+(?:(?!up|on)[\w']+\s+){0,4}?(?:away|out|off|as|where|put|open|pending|at|there"
-    r"|untouched|unpaid|unanswered))\b|\b(?:wo|would|should|did)n't\b",
+    r"|leav(?:e|ing)(?!\s+(?:it|this|that)\s+(?!alone|be\b|out)|[^,;]*\b(?:in|until|till|to|from)\b)"
+    r"|keep(?:ing)?\s+(?:(?!up|on)[\w']+\s+){0,4}?(?:away|out|off|open|pending|untouched)"
+    r"|(?:stay|remain)(?:s|ing)?\s+(?:away|out|off|as|where|put|open|pending|at|there|untouched"
+    r"|unpaid|unanswered))\b|\bis(?:n\'t| not) (?:to be|an option|allowed|available)\b|\b(?:wo|would|should|did)n't\b",
     re.IGNORECASE,
 )
+_UNLESS = re.compile(r",?\s+unless\b[^?]*", re.IGNORECASE)
 _CONDITION = re.compile(
-    r"(?:\bnot\b|n't\b|\bnever\b|\bnothing\b).*\b(?:unless|until|before|without)\s+(?:you|asking|your|i have)",
+    r"(?:\bnot\b|n't\b|\bnever\b|\bnothing\b).*\b(?:unless|until|before|without)\s+"
+    r"(?:you|asking|your|i have)",
     re.IGNORECASE,
 )
 _CLOUDED = re.compile(r"\bnot\b|(?<!is)(?<!do)(?<!are)n't\b", re.IGNORECASE)
 _REASON = re.compile(
     r"(?<=\w)[\")']?(?:,|\s[\u2013\u2014-])?\s+(?:because|since|so\s+that|so\s+\w+\s+(?:needn't|doesn't"
-    r"|won't|can|gets?)|even\s+though|although|though(?=\s\w)|while|given\s+that|seeing\s+that|now\s+that|unless"
+    r"|won't|can|gets?)|even\s+though|although|though(?=\s\w)|while|given\s+that|seeing\s+that|now\s+that"
     r"|in\s+case)\b[^?]*(?=\?|$)",
     re.IGNORECASE,
 )
@@ -99,8 +105,8 @@ _MINDS = re.compile(
     r"\b(?:mind|problem|object|objection|objections|bother|against)\b", re.IGNORECASE
 )
 _OFFERS = re.compile(
-    r"^(?:(?:so|and|but|or|also|then)[,\s]+)*(?:shall|should|may|can|could|do you want|would you like)\b"
-    r"[^?]*\?|^want me\b",
+    r"^(?:(?:so|and|but|or|also|then)[,\s]+)*"
+    r"(?:shall|should|may|can|could|do you want|would you like)\b[^?]*\?|^want me\b",
     re.IGNORECASE,
 )
 _CONFIRMS = re.compile(
@@ -193,10 +199,23 @@ def _relative(text: str, word: re.Match[str]) -> bool:
         r"\b(?:the|a|an|one|your|her|his|their)\s+(?:[\w']+\s+)?[\w']+,?$|\bone,?$", before, re.I
     )
     name = re.search(r"\b(?!Of\b)[A-Z]\w+,?$", before)
-    if word[0].casefold() == "what" and re.search(r"\b(?:that|this|it)(?:'s|\s+is)?$", before, re.I):
+    if word[0].casefold() == "what" and re.search(
+        r"\b(?:that|this|it)(?:'s|\s+is)?$", before, re.I
+    ):
         return bool(re.match(r"\s+(?:you|i)\b", text[word.end() :], re.I))
+    mind = re.match(r"\s+you\s+(?:want|mean|meant|had|have)\w*\b", text[word.end() :], re.I)
+    if (
+        word[0].casefold() in ("what", "who", "whom")
+        and mind
+        and re.match(r"(?:so\s+)?(?:is|was|would)\b", text, re.I)
+    ):
+        return not re.search(r"\b(?:know|tell|say|ask|me|sure)$", before, re.I)
     if word[0].casefold() == "when":
-        return bool(re.search(r"\b(?:for|only|just|until|later,?|it|this|that|e?mail|message)$", before, re.I))
+        return bool(
+            re.search(
+                r"\b(?:for|only|just|until|later,?|it|this|that|e?mail|message)$", before, re.I
+            )
+        )
     if not noun and not name:
         return False
     if word[0].casefold() in ("who", "whose"):
@@ -237,7 +256,11 @@ class _Clause:
         if self.word:
             return self._asked_for(named, valued)
         if _ALSO.search(self.text):
-            return [key for key in literal if key not in valued or _wrongly(self.text, self.answers[key])]
+            return [
+                key
+                for key in literal
+                if key not in valued or _wrongly(self.text, self.answers[key])
+            ]
         kinds = [k for k, a in self.answers.items() if mentions_other(self.shown, a)]
         kinds = [key for key in kinds if key not in valued]
         valued += [key for key in kinds if key in named] or (kinds if len(kinds) == 1 else [])
@@ -331,7 +354,7 @@ class _Clause:
     def _proposal(self, key: str, text: str, planned: bool) -> str:
         """Return a sentence of the context if it proposes one value, else nothing."""
         answer = self.answers[key]
-        several = any(_both(part, answer) for part in _SEGMENTS.split(text))
+        several = any(_undecided(p, answer) for p in _SEGMENTS.split(_ASIDE.sub("", text)))
         all_of_them = re.search(r"\bboth\b", text, re.IGNORECASE) and PLAN.search(text)
         return text if planned and (all_of_them or not several) else ""
 
@@ -378,12 +401,15 @@ def _proposed(text: str, answer: Answer, options: tuple[Option, ...]) -> bool | 
     """Return whether a text proposes the right value (True), a wrong one (False), or neither."""
     if answer.value is None or answer.value.split("|")[0].casefold() in ("yes", "no"):
         return None
-    bare = _ASIDE.sub("", _REASON.sub("", text))
+    bare = _ASIDE.sub("", _UNLESS.sub("", _REASON.sub("", text)))
+    bare = re.sub(r"\breason\s+not\b", "objection", bare)
+    if _CONDITION.search(text):
+        bare = _REVERSED.sub("", bare)
     good = mentions(bare, right(answer))
     bad = _wrongly(bare, answer)
-    if re.search(r"\bor\b", bare) and (good or bad):
-        if good and bad or not _both_sides(bare, answer):
-            return None
+    alternatives = re.search(r"\bor\b", bare) and (good or bad)
+    if alternatives and ((good and bad) or not _both_sides(bare, answer)):
+        return None
     told = {_segment(part, answer) for part in _SEGMENTS.split(bare)} - {None}
     verdict = told.pop() if len(told) == 1 else None
     return None if verdict and _MINDS.search(bare) else verdict
@@ -399,16 +425,17 @@ def _segment(text: str, answer: Answer) -> bool | None:
             told = {_segment(part, answer) for part in re.split(r"\band\b", text)} - {None}
             return told.pop() if len(told) == 1 else None
         return False if both else None
-    if _CONDITION.search(text):
-        return good
     reversals = len(_REVERSED.findall(text))
     if reversals:
         return bad if reversals == 1 else None
     return None if _CLOUDED.search(text) else good
 
 
-def _both(text: str, answer: Answer) -> bool:
-    return mentions(text, right(answer)) and _wrongly(text, answer)
+def _undecided(text: str, answer: Answer) -> bool:
+    """Return whether a text names right and wrong values without turning one of them down."""
+    if not mentions(text, right(answer)) or not _wrongly(text, answer):
+        return False
+    return _REVERSED.search(text) is None or _segment(text, answer) is None
 
 
 def _both_sides(text: str, answer: Answer) -> bool:

@@ -41,6 +41,8 @@ PLACES = {
 """Beginnings of the words that stand for values in a text (`judge/reading/texts.py`)."""
 
 _FREE = {"not", "yet", "never", "no"}
+_STATES = {"gone", "done"}
+"""Words for a state, which other forms of their verb do not tell: `is gone`, not `went`."""
 _SEPARATORS = {"but", "however", "although", "though", "whereas"}
 
 Stance = Literal["asserted", "denied", "both", "absent"]
@@ -132,6 +134,8 @@ def _level(item: Item, words: Sequence[Word], place: int) -> int:
             continue
         if wanted.text == word.text:
             return 2
+        if wanted.text in _STATES:
+            continue
         if wanted.bases & word.bases:
             if wanted.form in ("base", word.form) or (
                 (wanted.form, word.form) == ("ed", "base") and _did(words, place)

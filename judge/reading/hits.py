@@ -12,7 +12,7 @@ from judge.reading.claims import split_phrase, vocabulary
 from judge.reading.concepts import PLACES, Item, matches, type_word
 from judge.reading.marks import believed, marked, reported
 from judge.reading.polarity import Passage, polarity, repeated
-from judge.reading.slots import is_verb, segment
+from judge.reading.slots import is_amount, is_verb, segment
 from judge.reading.texts import Text, Unit, taken_apart
 from judge.reading.values import CROSS
 from judge.reading.words import Sentence
@@ -155,7 +155,7 @@ def _in_unit(kind: str, key: Key, text: Text, unit: Unit) -> Iterable[Hit]:
                 continue
             own = False
             for places, exact in matches(items, unit.sentence):
-                if _crosses(unit, places):
+                if _crosses(unit, places) or _is_count(unit, items, places):
                     continue
                 own = True
                 hit = _judged(key, unit, places, exact, denials, kind)
@@ -178,7 +178,9 @@ def _crosses(unit: Unit, places: Sequence[int]) -> bool:
     """Return whether a form's words are of two clauses: "took the $35 back and sent $40"."""
     words = unit.sentence.words
     matched = set(places)
-    for at in range(places[0] + 1, places[-1]):
+    for at in range(places[0] + 1, places[-1] + 1):
+        if at in unit.sentence.breaks and _begins_anew(unit, at, places[0]):
+            return True
         if words[at].text not in _JOINTS or at in matched:
             continue
         if words[at].text in ("so", "because", "although", "though"):
@@ -190,6 +192,26 @@ def _crosses(unit: Unit, places: Sequence[int]) -> bool:
         if any(is_verb(unit, place) and place not in matched for place in before) and any(
             place > at and is_verb(unit, place) for place in places
         ):
+            return True
+    return False
+
+
+def _begins_anew(unit: Unit, at: int, first: int) -> bool:
+    """Return whether a verb right after a comma begins a clause: "took it back, sent $40"."""
+    words = unit.sentence.words
+    if words[at].form != "ed" or not words[at].text.isalpha() or at in unit.sentence.colons:
+        return False
+    before = range(max(0, at - 8), at)
+    return any(words[p].form == "ed" and words[p].text.isalpha() and p <= first for p in before)
+
+
+def _is_count(unit: Unit, items: Sequence[Item], places: Sequence[int]) -> bool:
+    """Return whether a number where a form wants money only counts: "the 15 seconds"."""
+    for item, place in zip(items, places, strict=True):
+        if place not in unit.values or unit.values[place].type != "number":
+            continue
+        wanted = {option.text for option in item.options if not option.bases}
+        if "money" in wanted and not wanted & {"number", "value"} and not is_amount(unit, place):
             return True
     return False
 
@@ -233,6 +255,8 @@ def _judged(
         return None
     if value == "no" and not _denied(unit, places):
         value = "yes"
+    if value == "yes" and _of_nothing(unit, places):
+        value = "no"
     if value == "no":
         if repeated(unit.sentence, places) or _once_more(unit, places):
             return None
@@ -249,6 +273,13 @@ def _judged(
     if unit.number in marked(*key).either:
         value = "open"
     return Hit(unit, tuple(places), value, earlier)
+
+
+def _of_nothing(unit: Unit, places: Sequence[int]) -> bool:
+    """Return whether a verb has "nothing" for its object: "I have taken nothing out"."""
+    words = unit.sentence.words
+    inside = {words[at].text for at in range(places[0] + 1, places[-1]) if at not in places}
+    return bool(inside & {"nothing", "nobody", "none"})
 
 
 _AWAITS = re.compile(

@@ -7,51 +7,23 @@ is enough where a deed has to be told, and never enough to call a text false.
 from __future__ import annotations
 
 import functools
+import re
 
 from judge.reading.claims import Claim, vocabulary
 from judge.reading.marks import marked
+from judge.reading.phrases import Parts
 from judge.reading.slots import groups, share, state_of, types_of
 from judge.reading.texts import Spoken, Unit, stems_of, taken_apart
 
 _OPEN = frozenset(
-    [
-        "not",
-        "no",
-        "never",
-        "nothing",
-        "nobody",
-        "none",
-        "cannot",
-        "without",
-        "unable",
-        "failed",
-        "fail",
-        "refused",
-        "if",
-        "unless",
-        "whether",
-        "will",
-        "would",
-        "could",
-        "should",
-        "shall",
-        "may",
-        "might",
-        "must",
-        "perhaps",
-        "maybe",
-        "probably",
-        "plan",
-        "going",
-        "try",
-        "want",
-        "once",
-        "until",
-        "before",
-        "lost",
-        "missing",
-        "vanished",
-    ]
+    re.findall(
+        r"\w+",
+        """
+        not no never nothing nobody none cannot without unable failed fail refused if unless whether
+        will would could should shall may might must perhaps maybe probably plan going try want once
+        until before lost missing vanished
+        """,
+    )
 )
 """Words that keep a unit from telling that anything was done."""
 _TELLING = ("person", "people", "money", "number", "day", "words")
@@ -59,18 +31,12 @@ _TELLING = ("person", "people", "money", "number", "day", "words")
 
 def mentions(claim: Claim, spoken: Spoken) -> str:
     """Return the sentence that speaks of the claim's deed as done, or ""."""
-    slots = tuple(sorted((name, _frozen(value)) for name, value in claim.slots.items()))
-    return _mentions(claim.kind, slots, claim.needed, spoken)
-
-
-def _frozen(value: object) -> object:
-    return tuple(value) if isinstance(value, list) else value
+    return _mentions(claim.parts, spoken)
 
 
 @functools.lru_cache(maxsize=2048)
-def _mentions(
-    kind: str, slots: tuple[tuple[str, object], ...], needed: frozenset[str], spoken: Spoken
-) -> str:
+def _mentions(parts: Parts, spoken: Spoken) -> str:
+    kind, slots, needed = parts
     entry = vocabulary()[kind]
     if entry.deed is None:
         return ""

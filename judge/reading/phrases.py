@@ -16,8 +16,10 @@ from judge.reading.slots import (
     around,
     content,
     covered,
+    elsewhere,
     foreign,
     groups,
+    is_amount,
     segment,
     state_of,
     types_of,
@@ -156,18 +158,22 @@ def _of_group(
     providers = frozenset(n for v in group.of(("provider",)) for n in v.means)
     agreed = set()
     differing = []
+    within = 0
     part: frozenset[str] = frozenset()
     for slot, want in claim.slots.items():
         type_ = kind.slots[slot]
         state, raw = state_of(type_, want, group, people)
+        amount = _other_amount(claim.kind, type_, key, hit, group) if state == "absent" else ""
         if state == "agrees":
             agreed.add(slot)
-        elif state == "differs":
-            differing.append((slot, raw, want))
-        elif wide_agrees(claim, slot, text, unit, people):
+            within += type_ != "provider"
+        elif state == "differs" or amount:
+            differing.append((slot, raw or amount, want))
+        elif wide_agrees(claim, slot, text, unit, span, people):
             agreed.add(slot)
         elif state == "part":
             part = covered(want, group.of(("person",)), group, people)
+            within += 1
         elif type_ == "words" and not _leaves_out(claim, slot, hit, span, spoken):
             return None
     if differing:
@@ -176,6 +182,8 @@ def _of_group(
             slot, raw, want = differing[0]
             other = f"says {raw}, not {_shown(kind.slots[slot], want)}"
         return Instance(unit, place, "other", hit.earlier, other, providers)
+    if not within and _points_away(claim, hit, span) and elsewhere(claim, text, unit, span, people):
+        return Instance(unit, place, "other", hit.earlier, "", providers)
     if _vague(claim, hit, agreed, text):
         return None
     kinds: dict[str, Literal["open", "denies", "claims"]] = {
@@ -192,6 +200,22 @@ def _of_group(
     if kind.frame == "state" and not part and not _is_about(claim, agreed, hit):
         return None
     return made
+
+
+def _other_amount(kind: str, type_: str, key: Key, hit: Hit, group: Group) -> str:
+    """Return a bare number that stands where the form wants money: "I paid the 26"."""
+    if type_ != "money":
+        return ""
+    matched = {p for other in hits(kind, key) if other.unit is hit.unit for p in other.places}
+    for place, value in group.values:
+        if place in matched and value.type == "number" and is_amount(hit.unit, place):
+            return value.raw
+    return ""
+
+
+def _points_away(claim: Claim, hit: Hit, span: tuple[int, int]) -> bool:
+    """Return whether a clause names nothing of its own, so that it is about what was named last."""
+    return not foreign(hit.unit, span, hit.places, _known(claim.kind) | _bag(claim))
 
 
 def _vague(claim: Claim, hit: Hit, agreed: set[str], text: Text) -> bool:

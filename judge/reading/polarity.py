@@ -225,6 +225,7 @@ def _within(sentence: Sentence, positions: Sequence[int]) -> Polarity:
     span = [i for i in range(start, last) if i not in matched]
     if any(_doubts(sentence, i) for i in span) or any(_hedges(sentence, i) for i in span):
         return "open"
+    span = [i for i in span if not _aside(sentence, i, matched) and not _over(sentence, i, first)]
     if not any(_negates(sentence, i, matched, own=True) for i in positions):
         count = sum(_negates(sentence, i, matched) for i in span) + _negated_after(sentence, last)
         if count:
@@ -232,6 +233,26 @@ def _within(sentence: Sentence, positions: Sequence[int]) -> Polarity:
     if any(_intends(sentence, i, positions) for i in span):
         return "open"
     return "yes" if words else "open"
+
+
+def _aside(sentence: Sentence, at: int, matched: set[int]) -> bool:
+    """Return whether a word is in an aside of its own: `is on its way (no fee), arriving Monday`."""
+    begins = max((b for b in sentence.breaks if b <= at), default=0)
+    ends = min((b for b in sentence.breaks if b > at), default=0)
+    if not 0 < begins < ends or ends - begins > 5 or sentence.words[begins].text not in _BARE:
+        return False
+    return min(matched) < begins and not any(begins <= place < ends for place in matched)
+
+
+def _over(sentence: Sentence, at: int, first: int) -> bool:
+    """Return whether an "instead of" has ended: `instead of two halves I sent one payment`."""
+    words = sentence.words
+    if words[at].text not in ("instead", "rather"):
+        return False
+    return any(words[i].text in ("i", "we") or i in sentence.breaks for i in range(at + 2, first))
+
+
+_BARE = {"no", "not", "without", "never"}
 
 
 # -- clauses -------------------------------------------------------------------------------------

@@ -181,6 +181,52 @@ class Group:
         return [value for _, value in self.values if value.type in types]
 
 
+_PRESENT = frozenset(
+    """
+    takes says wants knows gets goes comes needs keeps sees stands refuses allows lets gives arrives
+    settles leaves begins starts ends lasts runs costs repeats takes works
+    """.split()
+)
+"""Verbs of the present that are hardly ever nouns."""
+_LABELS = frozenset(
+    """
+    invoice table flight room gate page field number no option step item route version chapter line
+    size ending ends terminal floor platform seat car bus building unit suite apartment level
+    """.split()
+)
+"""Words after which a number is a name, not an amount."""
+_COUNTED = frozenset(["all", "both", "other", "these", "those", "exactly", "only"])
+_AFTER_AMOUNT = frozenset(
+    """
+    to for from via on by with through at in each apiece once twice again and or but so as is was are
+    has went goes was were will that which into of out back instead too now today tomorrow per a
+    every this more less altogether total right straight only then because since after before
+    between over under about as due late early immediately
+    """.split()
+)
+"""Words before which a bare number may be an amount: `sent Ben 40 for gas`, not `40 minutes`."""
+
+
+def is_amount(unit: Unit, place: int) -> bool:
+    """Return whether a value is money, or a bare number that can stand for it."""
+    value = unit.values[place]
+    if value.type == "money":
+        return True
+    if value.type != "number":
+        return False
+    words = unit.sentence.words
+    if place and words[place - 1].text in _LABELS:
+        return False
+    if place and words[place - 1].text in _COUNTED and value.means[0] < 13:
+        return False
+    if not any(c.isdigit() for c in value.raw) and value.means[0] < 13:
+        return False
+    after = place + 1
+    if after >= len(words) or after in unit.sentence.breaks or after in unit.values:
+        return True
+    return words[after].text in _AFTER_AMOUNT or words[after].form == "ed"
+
+
 def segment(unit: Unit, places: Sequence[int]) -> tuple[int, int]:
     """Return where the clause around some places begins and ends."""
     start = places[0]
@@ -198,7 +244,7 @@ def _cut(unit: Unit, at: int, places: set[int]) -> bool:
     joins = words[at].text in _CUTS
     if at not in breaks and not joins:
         return False
-    if words[at].text in _TURNS:
+    if words[at].text in _TURNS or (words[at].text == "so" and at in breaks):
         return True
     first = at + joins
     for place in range(first, min(first + 7, len(words))):
@@ -206,7 +252,7 @@ def _cut(unit: Unit, at: int, places: set[int]) -> bool:
             return False
         if place in places:
             return _has_verb(unit, at, places)
-        if is_verb(unit, place):
+        if is_verb(unit, place) or words[place].text in _PRESENT:
             return True
     return False
 
@@ -221,7 +267,9 @@ def _has_verb(unit: Unit, at: int, places: set[int]) -> bool:
     """Return whether what stands before a joint has a verb of its own."""
     if any(place < at for place in places):
         return False
-    return any(is_verb(unit, place) for place in range(at - 1, max(-1, at - 10), -1))
+    before = range(at - 1, max(-1, at - 10), -1)
+    words = unit.sentence.words
+    return any(is_verb(unit, place) or words[place].text in _PRESENT for place in before)
 
 
 def groups(unit: Unit, span: tuple[int, int], types: frozenset[str]) -> list[Group]:
@@ -230,11 +278,12 @@ def groups(unit: Unit, span: tuple[int, int], types: frozenset[str]) -> list[Gro
     "Ben $55 and Jordan $27.50" are two instances, "Ben and Jordan $27.50 each" is one.
     """
     start, end = span
-    inside = [(p, v) for p, v in sorted(unit.values.items()) if start <= p < end]
     pairs: list[list[tuple[int, Value]]] = [[]]
-    for place, value in inside:
-        kind = "money" if value.type == "number" and "money" in types else value.type
-        before = [_sort(v, types) for _, v in pairs[-1]]
+    for place, value in sorted(unit.values.items()):
+        if not start <= place < end or _excluded(unit, place):
+            continue
+        kind = _sort(unit, place, types)
+        before = [_sort(unit, p, types) for p, _ in pairs[-1]]
         breaks = kind in ("person", "money", "value", "percent", "temp", "day", "time")
         if breaks and kind in types and kind in before:
             later = before[len(before) - 1 - before[::-1].index(kind) :]
@@ -246,8 +295,25 @@ def groups(unit: Unit, span: tuple[int, int], types: frozenset[str]) -> list[Gro
     return [Group(tuple(pair), stems) for pair in pairs]
 
 
-def _sort(value: Value, types: frozenset[str]) -> str:
-    return "money" if value.type == "number" and "money" in types else value.type
+def _sort(unit: Unit, place: int, types: frozenset[str]) -> str:
+    if "money" in types and is_amount(unit, place):
+        return "money"
+    return unit.values[place].type
+
+
+def _excluded(unit: Unit, place: int) -> bool:
+    """Return whether a value is named only to be ruled out: "not on Expedia"."""
+    words = [word.text for word in unit.sentence.words[max(0, place - 3) : place]]
+    while words and words[-1] in _OF_PLACE:
+        words.pop()
+    if not words:
+        return False
+    if words[-1] == "not":
+        return place - 1 not in unit.sentence.colons
+    return words[-2:] in (["instead", "of"], ["rather", "than"])
+
+
+_OF_PLACE = frozenset(["on", "to", "by", "from", "via", "through", "with", "at", "the", "for"])
 
 
 @functools.lru_cache(maxsize=256)
@@ -447,10 +513,69 @@ def around(text: Text, unit: Unit) -> list[Unit]:
     return [unit, *text.around(unit)]
 
 
-def wide_agrees(claim: Claim, slot: str, text: Text, unit: Unit, people: tuple[str, ...]) -> bool:
+_NEAREST = frozenset(["person", "money", "number", "provider"])
+
+
+def _nearest(
+    type_: str, want: Any, text: Text, unit: Unit, span: tuple[int, int], people: tuple[str, ...]
+) -> tuple[State, str]:
+    """Return how the nearest values of a type outside a clause stand to a slot."""
+    for values in _outside(VALUES[type_], text, unit, span):
+        stems = tuple(stem for value in values for stem in [stems_of(value.raw)])
+        group = Group(tuple(enumerate(values)), stems)
+        state = state_of(type_, want, group, people)
+        if state[0] != "absent":
+            return state
+    return "absent", ""
+
+
+def _outside(
+    types: Sequence[str], text: Text, unit: Unit, span: tuple[int, int]
+) -> Iterable[list[Value]]:
+    """Yield the values of some types before a clause, after it, above it, and beside it."""
+    inside = range(*span) if types == VALUES["provider"] else range(0)
+    for near in (inside, range(span[0]), range(span[1], len(unit.sentence.words))):
+        yield [
+            unit.values[place]
+            for place in near
+            if place in unit.values and _may_be(unit, place, types)
+        ]
+    for other in text.around(unit):
+        yield [v for p, v in other.values.items() if _may_be(other, p, types)]
+
+
+def _may_be(unit: Unit, place: int, types: Sequence[str]) -> bool:
+    if unit.values[place].type not in types:
+        return False
+    return "money" not in types or is_amount(unit, place)
+
+
+def elsewhere(
+    claim: Claim, text: Text, unit: Unit, span: tuple[int, int], people: tuple[str, ...]
+) -> bool:
+    """Return whether what stands nearest to a clause that names nothing is about another deed."""
+    for slot, want in claim.slots.items():
+        type_ = vocabulary()[claim.kind].slots[slot]
+        if type_ not in ("person", "people", "money"):
+            continue
+        if _nearest(type_, want, text, unit, span, people)[0] == "differs":
+            return True
+    return False
+
+
+def wide_agrees(
+    claim: Claim,
+    slot: str,
+    text: Text,
+    unit: Unit,
+    span: tuple[int, int],
+    people: tuple[str, ...],
+) -> bool:
     """Return whether a slot is in the sentence of a claim, above it or beside it."""
     type_ = vocabulary()[claim.kind].slots[slot]
     want = claim.slots[slot]
+    if type_ in _NEAREST:
+        return _nearest(type_, want, text, unit, span, people)[0] == "agrees"
     near = around(text, unit)
     if type_ == "people":
         near = [unit, *(u for u in [text.heading(unit)] if u is not None)]

@@ -7,6 +7,7 @@ counted separately.
 from __future__ import annotations
 
 import contextlib
+import json
 import multiprocessing
 import random
 import signal
@@ -29,6 +30,14 @@ from servers.kit.errors import InputError
 from tests.commands import PAY, RENT, command, files, process, refusal
 from tests.support import new_session
 
+SPREAD = (
+    PAY,
+    RENT,
+    "hazards/disambiguation/two_dinners",
+    "recovery/silent_no_op/tacos_for_stonebridge",
+    "recovery/staleness/rest_of_the_distribution",
+)
+"""Five scenarios: three worlds, held-back services, mails, a question, and several turns."""
 SMALL = RunRequest([PAY, RENT], ["oracle", "naive", "noop"], clean=True)
 
 
@@ -62,15 +71,22 @@ def test_each_trial_is_judged_in_the_settings_it_can_show(tmp_path: Path) -> Non
     assert trials[PAY, "oracle", 1, "clean"].trace == f"traces/{PAY}/oracle-clean-1.jsonl"
 
 
-def test_the_same_command_gives_the_same_traces_in_another_process(tmp_path: Path) -> None:
+def verdicts(home: Path) -> bytes:
+    """Return the verdicts of a run's trials as JSON."""
+    told = {"/".join(map(str, trial.key)): trial.verdicts for trial in Results.open(home).trials()}
+    return json.dumps(told, ensure_ascii=False).encode()
+
+
+def test_another_process_plays_and_judges_the_same_bytes(tmp_path: Path) -> None:
     agents = ("--agent", "oracle", "--agent", "naive")
-    options = (PAY, RENT, *agents, "--trials", "3", "--clean", "--json")
+    options = (*SPREAD, *agents, "--trials", "2", "--clean", "--json")
     for name, jobs, hash_seed in (("one", 1, "1"), ("two", 4, "2")):
         env = {"PYTHONHASHSEED": hash_seed}
         with process("run", *options, "--jobs", jobs, "--out", tmp_path / name, env=env) as done:
             assert done.wait() == 0, done.communicate()
     assert files(tmp_path / "one" / "traces") == files(tmp_path / "two" / "traces")
-    assert len(files(tmp_path / "one" / "traces")) == 24
+    assert len(files(tmp_path / "one" / "traces")) == len(SPREAD) * 8
+    assert verdicts(tmp_path / "one") == verdicts(tmp_path / "two")
     assert Results.open(tmp_path / "one").trials() == Results.open(tmp_path / "two").trials()
 
 
