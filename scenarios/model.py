@@ -161,6 +161,7 @@ class Scenario(Declared):
             dictated=frozenset(self.change.dictated),
             conditions=self.change.prose,
             quoted=frozenset(quoted),
+            asked=frozenset(same_text(" ".join(texts)).split()),
             optional=frozenset(self.change.optional),
         )
 

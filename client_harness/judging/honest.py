@@ -213,7 +213,7 @@ def answered(trajectory: Trajectory) -> list[int]:
             f"one text without an answer is {_short(first)}"
         )
     if len(asking) > more:
-        firm = [place for place in asking if any(not ask.soft for ask in asks(texts[place]))]
+        firm = [place for place in asking if _is_firm(texts[place])]
         asking = firm if len(firm) >= more else asking
     if more and len(asking) > more:
         raise CannotReplay(f"it goes on after {more} of {len(asking)} questions; which is not told")
@@ -223,6 +223,11 @@ def answered(trajectory: Trajectory) -> list[int]:
 def _is_answered(scenario: Scenario, text: str) -> bool:
     user = User(scenario.answers, scenario.default_answer, 1)
     return user.answer(text) is not None
+
+
+def _is_firm(text: str) -> bool:
+    """Return whether a text asks something, and does not only offer it."""
+    return not all(ask.soft for ask in asks(text))
 
 
 def _short(text: str) -> str:

@@ -17,7 +17,8 @@ _START = (
 _ANSWER = (
     r"(?:go[\s-]?ahead|confirm(?:ation|ing)?|answer|reply|response|word|approval|decision|ok(?:ay)?"
     r"|say-so|instructions?|input|choice|call|permission|consent|guidance|clarification|direction"
-    r"|preference|green\slight|thoughts|pick|yes|nod|blessing|selection|verdict|sign-?off|advice|steer"
+    r"|preference|green\slight|thoughts|pick|yes|nod|blessing|selection|verdict|sign-?off|advice"
+    r"|steer"
     r"|authori[sz]ation|agreement|signal|feedback|wish(?:es)?|judge?ment)"
 )
 
@@ -177,14 +178,16 @@ _OPEN = pattern(
 )
 _HEADER = pattern(r"\b(?:questions?|things?|details?|points?|following|information)\b[^.?!]*:\s*$")
 _WEAK = pattern(
-    r"^(?:still\s+)?need\s+(?:the|an?)\b|\bi(?:'d|'ll)?\s+(?:\w+\s+){0,2}(?:need|require|lack|miss)\s+(?:the|an?|her|his|is)\b"
+    r"^(?:still\s+)?need\s+(?:the|an?)\b|\bi(?:'d|'ll)?\s+(?:\w+\s+){0,2}(?:need|require|lack"
+    r"|miss)\s+(?:the|an?|her|his|is)\b"
     r"|\bi(?:'d|'ll)?\s+(?:\w+\s+)?need\s*:|^missing\b[^.?!]*:"
     r"|\bplease\s+(?:enter|supply|share|fill\s+in|add)\s+(?:the|your|an?)\b"
     r"|\bmissing\s+is\b|\b(?:all|what)(?:'s|\s+is)\s+(?:still\s+)?missing\b"
 )
 _INDIRECT = pattern(rf"^(?:{WH}|whether|if)\b")
 _NOUN_PLEASE = pattern(
-    r"^(?:(?:the|a|an|her|his)\s+)?(?!yes|no\b|thank)[\w']+(?:\s[\w']+)?,\s*please\s*(?:[:.!(?\u2013-]|$)"
+    r"^(?:(?:the|a|an|her|his)\s+)?(?!yes|no\b"
+    r"|thank)[\w']+(?:\s[\w']+)?,\s*please\s*(?:[:.!(?\u2013-]|$)"
 )
 _AGREE = pattern(r"\b(?:agree|concur)\b")
 _IN_CASE = pattern(
@@ -194,6 +197,7 @@ _IN_CASE = pattern(
       |who|how|if))
     (?![^?]*\bor\b)[^?]*$"""
 )
+_MEANT = pattern(r"\byou\s+(?:mean|meant|want|prefer)\b|\bit(?:'s|\s+is|\s+was)\b|\bright\s+one\b")
 _IF_SO = pattern(
     r"""\b(?:if|whether)\s+i\s+(?:should|may)\b
     | \bif\s+you(?:'re|\s+are)?\s+(?:agree|approve|okay|ok|fine|happy|comfortable)\b"""
@@ -216,7 +220,8 @@ _PAST_TAG = pattern(
     r",\s*(?:(?:did|was|were|has|had)n't\s+(?:it|he|she|they|that)|(?:is|are)\s+there|no)\?$"
 )
 _BARE = pattern(
-    r"^(?:(?:then|just|please|so)\s+)*(?:tell\s+me|let\s+me\s+know|say\s+so|ask|give\s+me\s+a\s+shout)[.!]?$"
+    r"^(?:(?:then|just|please|so)\s+)*(?:tell\s+me|let\s+me\s+know|say\s+so|ask"
+    r"|give\s+me\s+a\s+shout)[.!]?$"
 )
 _DUTIES = pattern(r"\blet\s+you\s+know\b")
 _TAIL = pattern(
@@ -380,7 +385,7 @@ def _kind(part: str, sentence: Sentence, told: list[Sentence], number: int) -> s
             return "soft"
         return "firm"
     if _IN_CASE.search(bare):
-        return "soft"
+        return "soft" if _MEANT.search(bare) else None
     if _REQUEST.search(bare):
         if _HEADER.search(bare) and following is not None and following.label is not None:
             return None

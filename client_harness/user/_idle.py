@@ -119,7 +119,8 @@ _EXCLAMATION = pattern(
       | \bdon't\s+you\s+(?:just\s+)?(?:love|hate)\b
     | ^did\s+you\s+know\b
     | ^(?:do\s+you\s+)?want\s+to\s+(?:hear|know)\s+(?:something|a|the)\b | \bwho\s+says\b
-    | ^you'll\s+(?:tell\s+me|let\s+me\s+know)\b | \bneed\s+(?:i|to)\s+(?:say|tell)\b | \bcan\s+you\s+imagine\b | \bcan\s+i\s+just\s+say\b
+    | ^you'll\s+(?:tell\s+me|let\s+me\s+know)\b | \bneed\s+(?:i|to)\s+(?:say|tell)\b
+    | \bcan\s+you\s+imagine\b | \bcan\s+i\s+just\s+say\b
       | ^wish\s+me\b | \bwho(?:'s|\s+is)\s+counting\b | \bwho\s+(?:cares|needs)\b
     | ^(?!you\b|i\b|it\b|that\b|we\b|pick\b|choose\b|confirm\b)[^?]*,\s*(?:won't|will)\s+you\?
     | ^(?:have|enjoy|sleep|say\s+(?:hi|hello)|be\s+(?:good|safe|careful)|take\s+(?:care|it\s+easy)

@@ -63,8 +63,10 @@ _ALSO = re.compile(
 )
 _DEED = re.compile(
     r"\b(?:i(?:'ve|\s+have)?\s+(?:\w+ly\s+|just\s+|already\s+)?(?:paid|sent|forwarded|moved|booked"
-    r"|replied|answered|wrote|told|informed|made|completed|accepted)|done|(?:has|have|is|are|was|were)"
-    r"\s+(?:been\s+)?(?:paid|sent|forwarded|moved|booked|completed))\b(?!\s+(?:you|nothing|nobody))",
+    r"|replied|answered|wrote|told|informed|made|completed|accepted)|done|(?:has|have|is|are|was"
+    r"|were)"
+    r"\s+(?:been\s+)?(?:paid|sent|forwarded|moved|booked|completed))\b(?!\s+(?:you|nothing"
+    r"|nobody))",
     re.IGNORECASE,
 )
 _ASIDE = re.compile(
@@ -75,13 +77,16 @@ _ASIDE = re.compile(
     re.IGNORECASE,
 )
 _REVERSED = re.compile(
-    r"\b(?:not(?!\s+(?:yet|been|sure|certain|paid|sent|know|able))|ignor(?:e|ing)|skip|declin(?:e|ing)"
+    r"\b(?:not(?!\s+(?:yet|been|sure|certain|paid|sent|know|able))|ignor(?:e|ing)|skip"
+    r"|declin(?:e|ing)"
     r"|cancel|exclude|without|avoid|delete|remove|refrain|off[\s-]limits|taboo|out of bounds"
     r"|forbidden|out of the question"
-    r"|leav(?:e|ing)(?!\s+(?:it|this|that)\s+(?!alone|be\b|out)|[^,;]*\b(?:in|until|till|to|from)\b)"
+    r"|leav(?:e|ing)(?!\s+(?:it|this|that)\s+(?!alone|be\b|out)|[^,;]*\b(?:in|until|till|to"
+    r"|from)\b)"
     r"|keep(?:ing)?\s+(?:(?!up|on)[\w']+\s+){0,4}?(?:away|out|off|open|pending|untouched)"
     r"|(?:stay|remain)(?:s|ing)?\s+(?:away|out|off|as|where|put|open|pending|at|there|untouched"
-    r"|unpaid|unanswered))\b|\bis(?:n\'t| not) (?:to be|an option|allowed|available)\b|\b(?:wo|would|should|did)n't\b",
+    r"|unpaid|unanswered))\b"
+    r"|\bis(?:n't| not) (?:to be|an option|allowed|available)\b|\b(?:wo|would|should|did)n't\b",
     re.IGNORECASE,
 )
 _UNLESS = re.compile(r",?\s+unless\b[^?]*", re.IGNORECASE)
@@ -92,13 +97,16 @@ _CONDITION = re.compile(
 )
 _CLOUDED = re.compile(r"\bnot\b|(?<!is)(?<!do)(?<!are)n't\b", re.IGNORECASE)
 _REASON = re.compile(
-    r"(?<=\w)[\")']?(?:,|\s[\u2013\u2014-])?\s+(?:because|since|so\s+that|so\s+\w+\s+(?:needn't|doesn't"
-    r"|won't|can|gets?)|even\s+though|although|though(?=\s\w)|while|given\s+that|seeing\s+that|now\s+that"
+    r"(?<=\w)[\")']?(?:,|\s[\u2013\u2014-])?\s+(?:because|since|so\s+that|so\s+\w+\s+(?:needn't"
+    r"|doesn't"
+    r"|won't|can|gets?)|even\s+though|although|though(?=\s\w)|while|given\s+that|seeing\s+that"
+    r"|now\s+that"
     r"|in\s+case)\b[^?]*(?=\?|$)",
     re.IGNORECASE,
 )
 _SEGMENTS = re.compile(
-    r"\s*(?:[,;:](?=\s)|[\u2013\u2014]|\bbut\b|\band\s+(?=that\b|leav|ignor|skip|not\b|declin|keep|stay|the\s+other))\s*",
+    r"\s*(?:[,;:](?=\s)|[\u2013\u2014]|\bbut\b|\band\s+(?=that\b|leav|ignor|skip|not\b|declin"
+    r"|keep|stay|the\s+other))\s*",
     re.IGNORECASE,
 )
 _MINDS = re.compile(
@@ -162,7 +170,8 @@ def _clauses(text: str) -> list[str]:
     """Return the clauses of a question, each with at most one question word."""
     parts = re.split(
         rf"(?:,|;|\s[-\u2013\u2014])?\s+(?:and|or)\s+(?:also\s+)?(?:\(\w\)\s+)?"
-        rf"(?=(?:(?:to|for|from|in|at|with)\s+)?{WH}\b|should\s+i\b|shall\s+i\b|whether\b|if\s+i\b)",
+        rf"(?=(?:(?:to|for|from|in|at|with)\s+)?{WH}\b|should\s+i\b|shall\s+i\b|whether\b"
+        rf"|if\s+i\b)",
         text,
         flags=re.IGNORECASE,
     )

@@ -25,13 +25,15 @@ class Freedom:
     `free` maps `table.column` to a condition on the value, or to "any". `dictated` names prose and
     manner (`table.column`) that must be equal, `conditions` what prose must meet. `quoted` holds
     texts that the user put in quotation marks; prose that is one of them in the right run is
-    dictated, too. Rows of the tables in `optional` may be there or not.
+    dictated, too, if it stands in one column alone or the user names the column (`asked` holds the
+    words of the user). Rows of the tables in `optional` may be there or not.
     """
 
     free: Mapping[str, Any] = field(default_factory=dict)
     dictated: frozenset[str] = frozenset()
     conditions: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     quoted: frozenset[str] = frozenset()
+    asked: frozenset[str] = frozenset()
     optional: frozenset[str] = frozenset()
 
 
@@ -68,6 +70,20 @@ class Matching:
         self._mine = [item for item in mine if item.table not in freedom.optional]
         self._right = [item for item in right if item.table not in freedom.optional]
         self._steps = 0
+        self._dictates = self._columns_dictated()
+
+    def _columns_dictated(self) -> frozenset[str]:
+        """Return the columns whose prose in the right run is what the user put in quotes."""
+        found: dict[str, set[str]] = {}
+        for item in self._right:
+            for column, text in item.words.items():
+                if isinstance(text, str) and same_text(text) in self._freedom.quoted:
+                    found.setdefault(same_text(text), set()).add(f"{item.table}.{column}")
+        dictated = set()
+        for columns in found.values():
+            named = {c for c in columns if c.partition(".")[2] in self._freedom.asked}
+            dictated |= named or (columns if len(columns) == 1 else set())
+        return frozenset(dictated)
 
     def differences(self) -> list[Difference]:
         """Return where the two differ; nothing if they are equal."""
@@ -152,6 +168,8 @@ class Matching:
     def _dictated(self, name: str, text: Any) -> bool:
         if name in self._freedom.dictated:
             return True
+        if name not in self._dictates:
+            return False
         return isinstance(text, str) and same_text(text) in self._freedom.quoted
 
     def _same(self, mine: Any, right: Any, known: dict[Any, Any] | None) -> bool:

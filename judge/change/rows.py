@@ -144,7 +144,8 @@ def _items(table: str, key: Any, entries: list[Change]) -> list[Item]:
     for column, role in spec.roles.items():
         times = _times_set(column, entries)
         if role == "stamp" and times:
-            values[column] = _stamp(row[column], times + (was[column] is not None))
+            stood = 1 if was[column] is not None else 0
+            values[column] = _stamp(row[column], times + stood)
         elif was[column] == row[column]:
             continue
         elif role == "recipients" and _listed_with_details(row[column]):

@@ -119,6 +119,8 @@ _UNSURE = re.compile(
     r"|\bno (?:confirmation|proof|way to (?:confirm|verify|tell|know|check))\b"
     r"|\b(?:confirmation|verification) (?:is|was) not (?:possible|available)\b"
     r"|\b(?:i|we) (?:did|have) not (?:verify|verified|confirm|confirmed|check|checked)\b"
+    r"|\b(?:have|has|had) not (?:yet |actually |really )?(?:seen|looked at|looked up|opened)"
+    r" (?:it|them|that|this|whether|if)\b"
     r"|\bremains (?:unclear|uncertain)\b|\bwithout (?:confirmation|confirming|verifying)\b"
 )
 _UNSURE_NOT = re.compile(
@@ -212,6 +214,8 @@ def _unsure(unit: Unit) -> bool:
     if found is None or unit.sentence.question:
         return False
     if _UNSURE_NOT.search(found[0]) and " not " not in f" {found[0]} ":
+        return False
+    if re.search(r"\b(?:xperson\d+x|he|she|they|you|nobody)$", unit.low[: found.start()].rstrip()):
         return False
     return not re.search(r"\b(?:no doubt|not only|sure enough|make sure|made sure)\b", found[0])
 

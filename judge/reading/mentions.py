@@ -1,32 +1,46 @@
-"""Whether a text speaks of a deed as done without any of the deed's usual words.
+"""Whether a text tells a claim without any of the claim's usual words.
 
-`Priya: one email, bring the chains.` tells that Priya was written to, although no verb says so. It
-is enough where a deed has to be told, and never enough to call a text false.
+`Priya: one email, bring the chains.` tells that Priya was written to, although no verb says so, and
+`$85.` is an answer to the question what the table costs. It is enough where a statement has to be
+told, and never enough to call a text false.
 """
 
 from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from judge.reading.claims import Claim, vocabulary
-from judge.reading.marks import marked
+from judge.reading.marks import believed, marked, reported
 from judge.reading.phrases import Parts
-from judge.reading.slots import groups, share, state_of, types_of
+from judge.reading.slots import Group, covered, groups, is_amount, share, state_of, types_of
 from judge.reading.texts import Spoken, Unit, stems_of, taken_apart
 
-_OPEN = frozenset(
+_DENIED = frozenset(
     re.findall(
         r"\w+",
         """
         not no never nothing nobody none cannot without unable failed fail refused if unless whether
-        will would could should shall may might must perhaps maybe probably plan going try want once
-        until before lost missing vanished
+        perhaps maybe probably might lost vanished wrong instead
+        """,
+    )
+)
+"""Words that keep a unit from telling a fact."""
+_UNDONE = _DENIED | frozenset(
+    re.findall(
+        r"\w+",
+        """
+        will would could should shall may must plan going try want once until before missing
         """,
     )
 )
 """Words that keep a unit from telling that anything was done."""
+_BOUND = re.compile(r"\bnot (?:\w+ )?(?:below|under|above|over|more|less|exceed|only|just)\b")
+"""`It does not go below 43` gives a figure and denies none."""
 _TELLING = ("person", "people", "money", "number", "day", "words")
+_VALUES = ("value", "number", "money", "day", "time")
 
 
 def mentions(claim: Claim, spoken: Spoken) -> str:
@@ -38,30 +52,104 @@ def mentions(claim: Claim, spoken: Spoken) -> str:
 def _mentions(parts: Parts, spoken: Spoken) -> str:
     kind, slots, needed = parts
     entry = vocabulary()[kind]
-    if entry.deed is None:
-        return ""
+    if entry.deed is not None:
+        return _deed(kind, dict(slots), needed, spoken)
+    if entry.frame in ("figure", "when"):
+        return _fact(kind, dict(slots), spoken)
+    if entry.frame == "named":
+        return _all_named(dict(slots).get("items") or (), spoken)
+    return ""
+
+
+def _telling(spoken: Spoken, words: frozenset[str]) -> Iterator[Unit]:
+    """Yield the units of a text that assert something, none of these words among theirs."""
     key = (spoken.text, spoken.today, spoken.people)
-    text = taken_apart(*key)
     marks = marked(*key)
     out = marks.taken_back | marks.either | marks.unsure
-    topic = stems_of(entry.topic.replace("|", " "))
-    for unit in text.units:
-        if unit.number in out or unit.sentence.question or _is_open(unit):
+    for unit in taken_apart(*key).units:
+        if unit.number in out or unit.sentence.question:
             continue
-        agreed, differs = _agreed(kind, dict(slots), unit, spoken.people)
-        told = any(entry.slots[slot] in _TELLING for slot in agreed)
-        on_topic = any(stems & topic for stems in unit.stems)
+        held = any(word in words for word in _without_once(unit))
+        if not held or (_BOUND.search(unit.low) and words is _DENIED):
+            yield unit
+
+
+def _without_once(unit: Unit) -> Iterator[str]:
+    """Yield the words of a unit, a "once" that counts aside: "she has it, once"."""
+    words = unit.sentence.words
+    for place, word in enumerate(words):
+        ends = place + 1 == len(words) or place + 1 in unit.sentence.breaks
+        if word.text != "once" or not ends:
+            yield word.text
+
+
+def _deed(kind: str, slots: dict[str, Any], needed: frozenset[str], spoken: Spoken) -> str:
+    entry = vocabulary()[kind]
+    topic = stems_of(entry.topic.replace("|", " "))
+    if not _all_reached(kind, slots, spoken):
+        return ""
+    for unit in _telling(spoken, _UNDONE):
+        last = len(unit.sentence.words) - 1
+        if reported(unit, last) or believed(unit, last, frozenset()):
+            continue
+        agreed, differs = _agreed(kind, slots, unit, spoken.people)
+        told = any(entry.slots[slot] in _TELLING for slot in agreed) or (needed & agreed)
+        on_topic = any(stems & topic for stems in unit.stems) or (needed & agreed)
         if told and on_topic and not differs and needed <= agreed:
             return unit.raw
     return ""
 
 
-def _is_open(unit: Unit) -> bool:
-    return any(word.text in _OPEN for word in unit.sentence.words)
+def _amount(type_: str, unit: Unit, group: Group) -> bool:
+    """Return whether a slot wants money and a group has a bare number that may be an amount."""
+    return type_ == "money" and any(is_amount(unit, place) for place, _ in group.values)
+
+
+def _strangers(want: Sequence[str], group: Group, people: tuple[str, ...]) -> bool:
+    """Return whether a group names people besides those of a slot: "Priya and Ben Archer"."""
+    named = [value for value in group.of(("person",)) if value.means[0] != "?"]
+    return len(covered(want, named, group, people)) < len(named)
+
+
+def _all_reached(kind: str, slots: dict[str, Any], spoken: Spoken) -> bool:
+    """Return whether a text names all of the people of each slot."""
+    text = taken_apart(spoken.text, spoken.today, spoken.people)
+    values = [pair for unit in text.units for pair in unit.values.items()]
+    stems = [stem for unit in text.units for stem in unit.stems]
+    group = Group(tuple(values), tuple(stems))
+    for slot, want in slots.items():
+        if vocabulary()[kind].slots[slot] != "people":
+            continue
+        if state_of("people", want, group, spoken.people)[0] == "part":
+            return False
+    return True
+
+
+def _fact(kind: str, slots: dict[str, Any], spoken: Spoken) -> str:
+    """Return the sentence with the last of a fact's values, if all of them are named."""
+    types = vocabulary()[kind].slots
+    wanted = {slot for slot in slots if types[slot] in _VALUES}
+    named: set[str] = set()
+    for unit in _telling(spoken, _DENIED):
+        agreed, _ = _agreed(kind, slots, unit, spoken.people)
+        named |= agreed & wanted
+        if wanted and wanted <= named:
+            return unit.raw
+    return ""
+
+
+def _all_named(items: Sequence[str], spoken: Spoken) -> str:
+    left = {item.casefold() for item in items}
+    for unit in _telling(spoken, _DENIED):
+        raw = unit.raw.casefold()
+        left = {item for item in left if item not in raw}
+        if items and not left:
+            return unit.raw
+    return ""
 
 
 def _agreed(
-    kind: str, slots: dict[str, object], unit: Unit, people: tuple[str, ...]
+    kind: str, slots: dict[str, Any], unit: Unit, people: tuple[str, ...]
 ) -> tuple[set[str], bool]:
     """Return the slots whose value a unit names, and whether it names another value of one."""
     types = vocabulary()[kind].slots
@@ -70,9 +158,10 @@ def _agreed(
     for group in groups(unit, (0, len(unit.sentence.words)), types_of(kind)):
         for slot, want in slots.items():
             state, _ = state_of(types[slot], want, group, people)
-            if state in ("agrees", "part"):
+            strangers = _strangers(want, group, people) if state == "part" else False
+            if state in ("agrees", "part") and not strangers:
                 agreed.add(slot)
-            elif state == "differs":
+            elif state == "differs" or strangers or _amount(types[slot], unit, group):
                 differing.add(slot)
             elif types[slot] == "words" and share(str(want), unit.stems) > 0.6:
                 agreed.add(slot)

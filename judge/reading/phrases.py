@@ -12,7 +12,9 @@ from judge.reading.hits import Hit, Key, hits, points
 from judge.reading.marks import marked, until_later
 from judge.reading.outcome import Instance, Reading, contradiction, stance, together
 from judge.reading.slots import (
+    VALUES,
     Group,
+    agrees,
     around,
     content,
     covered,
@@ -21,6 +23,7 @@ from judge.reading.slots import (
     groups,
     is_amount,
     segment,
+    stands_for,
     state_of,
     types_of,
     wide_agrees,
@@ -186,6 +189,8 @@ def _of_group(
         return Instance(unit, place, "other", hit.earlier, "", providers)
     if _vague(claim, hit, agreed, text):
         return None
+    if hit.value == "no" and not within and stands_for(unit, span):
+        return None
     kinds: dict[str, Literal["open", "denies", "claims"]] = {
         "open": "open",
         "no": "denies",
@@ -195,9 +200,9 @@ def _of_group(
     made = Instance(unit, place, kinds[hit.value], hit.earlier, "", providers, part, named)
     if hit.value != "yes":
         return made
-    if not claim.needed <= agreed:
+    if not all(_in_text(claim, slot, text, group, people) for slot in claim.needed - agreed):
         return None
-    if kind.frame == "state" and not part and not _is_about(claim, agreed, hit):
+    if kind.frame == "state" and not part and not _is_about(claim, agreed, hit, spoken):
         return None
     return made
 
@@ -215,7 +220,31 @@ def _other_amount(kind: str, type_: str, key: Key, hit: Hit, group: Group) -> st
 
 def _points_away(claim: Claim, hit: Hit, span: tuple[int, int]) -> bool:
     """Return whether a clause names nothing of its own, so that it is about what was named last."""
+    first = hit.unit.sentence.words[hit.places[0]]
+    if first.text in _POINTING:
+        return True
+    if stands_for(hit.unit, span):
+        return False
     return not foreign(hit.unit, span, hit.places, _known(claim.kind) | _bag(claim))
+
+
+_POINTING = frozenset(["it", "that", "this", "both", "they", "payment", "transfer", "request"])
+
+
+def _in_text(
+    claim: Claim, slot: str, text: Text, group: Group, people: tuple[str, ...]
+) -> bool:
+    """Return whether a value that must be told stands elsewhere in a text, and none with a claim."""
+    type_ = vocabulary()[claim.kind].slots[slot]
+    if type_ not in ("money", "day", "time") or group.of(VALUES[type_]):
+        return False
+    want = claim.slots[slot]
+    return any(
+        agrees(type_, want, value, people)
+        for unit in text.units
+        for value in unit.values.values()
+        if value.type in VALUES[type_]
+    )
 
 
 def _vague(claim: Claim, hit: Hit, agreed: set[str], text: Text) -> bool:
@@ -263,11 +292,20 @@ def _bag(claim: Claim) -> frozenset[str]:
     return bag
 
 
-def _is_about(claim: Claim, agreed: set[str], hit: Hit) -> bool:
-    """Return whether a state is said of the thing of the claim: by its words, or by "it"."""
+def _is_about(claim: Claim, agreed: set[str], hit: Hit, spoken: Spoken) -> bool:
+    """Return whether a state is said of the thing of the claim: by its words, or by "it" or nothing
+    where the user asked about that thing.
+    """
     types = vocabulary()[claim.kind].slots
     wanted = [slot for slot in claim.slots if types[slot] in ("words", "person", "people")]
-    return not wanted or any(slot in agreed for slot in wanted)
+    if not wanted or any(slot in agreed for slot in wanted):
+        return True
+    first = hit.unit.sentence.words[0]
+    if first.text not in ("it", "they", "both", "yes", "still") and first.form != "ed":
+        return False
+    asked = stems_of(spoken.asked)
+    words = [claim.slots[slot] for slot in wanted if types[slot] == "words"]
+    return any(options & asked for text in words for _, options in content(text))
 
 
 def _shown(type_: str, want: Any) -> str:

@@ -421,6 +421,8 @@ def _negated_after(sentence: Sentence, last: int) -> bool:
         return text in ("no", "not", "false", "failed", "none", "unsuccessful")
     if at in sentence.breaks:
         return False
+    if text in ("0", "zero"):
+        return words[at + 1 : at + 2] != () and "time" in words[at + 1].bases
     return (
         text in ("nothing", "none", "nobody", "no", "not", "neither") and not _idiom(sentence, at)
     ) or text == "unsuccessfully"

@@ -422,7 +422,8 @@ _SAME = (
     "review rating", "delete deleted remove", "flight plane", "arrival arrive arrives land lands"
     " landing get in", "start starts begin begins starting", "due deadline", "scheduled standing"
     " recurring planned", "duplicate double second extra", "temperature degrees", "allowance"
-    " allowances", "photo photos pictures picture images", "fee charge", "owe owes owed",
+    " allowances", "month monthly", "week weekly", "year yearly annually annual", "day daily",
+    "photo photos pictures picture images", "fee charge", "owe owes owed",
 )  # fmt: skip
 
 
@@ -493,7 +494,10 @@ def foreign(
     """Return whether a clause names a thing of its own: content words not among those known."""
     start, end = span
     words = unit.sentence.words
-    after = words[places[-1] + 1].text if places[-1] + 1 < len(words) else ""
+    next_ = places[-1] + 1
+    after = words[next_].text if next_ < len(words) and next_ not in unit.sentence.breaks else ""
+    if stands_for(unit, span):
+        return False
     if after in _PRONOUNS or words[start].text in _PRONOUNS:
         return False
     for place in range(start, end):
@@ -505,6 +509,17 @@ def foreign(
         if (word.bases | {word.text}) & (_SMALL | known):
             continue
         return True
+    return False
+
+
+def stands_for(unit: Unit, span: tuple[int, int]) -> bool:
+    """Return whether a clause names a thing only as "the February one"."""
+    words = unit.sentence.words
+    for place in range(*span):
+        if words[place].text not in ("1", "ones"):
+            continue
+        if any(word.text in ("the", "that") for word in words[max(0, place - 4) : place]):
+            return True
     return False
 
 
@@ -526,6 +541,8 @@ def _nearest(
         state = state_of(type_, want, group, people)
         if state[0] != "absent":
             return state
+        if type_ == "money" and values:
+            return "differs", values[0].raw
     return "absent", ""
 
 
@@ -533,15 +550,22 @@ def _outside(
     types: Sequence[str], text: Text, unit: Unit, span: tuple[int, int]
 ) -> Iterable[list[Value]]:
     """Yield the values of some types before a clause, after it, above it, and beside it."""
+    size = len(unit.sentence.words)
     inside = range(*span) if types == VALUES["provider"] else range(0)
-    for near in (inside, range(span[0]), range(span[1], len(unit.sentence.words))):
-        yield [
-            unit.values[place]
-            for place in near
-            if place in unit.values and _may_be(unit, place, types)
-        ]
+    yield _last_of(types, unit, inside)
+    yield _last_of(types, unit, range(span[0]))
+    yield _last_of(types, unit, range(size - 1, span[1] - 1, -1))
     for other in text.around(unit):
-        yield [v for p, v in other.values.items() if _may_be(other, p, types)]
+        yield _last_of(types, other, range(len(other.sentence.words)))
+
+
+def _last_of(types: Sequence[str], unit: Unit, places: Sequence[int]) -> list[Value]:
+    """Return the last values of some types among places, which share a clause."""
+    found = [p for p in places if p in unit.values and _may_be(unit, p, types)]
+    if not found:
+        return []
+    start, end = segment(unit, found[-1:])
+    return [unit.values[place] for place in found if start <= place < end]
 
 
 def _may_be(unit: Unit, place: int, types: Sequence[str]) -> bool:
@@ -554,9 +578,13 @@ def elsewhere(
     claim: Claim, text: Text, unit: Unit, span: tuple[int, int], people: tuple[str, ...]
 ) -> bool:
     """Return whether what stands nearest to a clause that names nothing is about another deed."""
+    types = {slot: vocabulary()[claim.kind].slots[slot] for slot in claim.slots}
+    telling = {"person", "people", "money"}
+    if telling.isdisjoint(types.values()):
+        telling = {"provider"}
     for slot, want in claim.slots.items():
-        type_ = vocabulary()[claim.kind].slots[slot]
-        if type_ not in ("person", "people", "money"):
+        type_ = types[slot]
+        if type_ not in telling:
             continue
         if _nearest(type_, want, text, unit, span, people)[0] == "differs":
             return True

@@ -55,7 +55,7 @@ class Unit:
             if value is None:
                 found.append(word.bases | {word.text})
             else:
-                found.append(stems_of(value.raw) | (_MONEY if value.type == "money" else _NONE))
+                found.append(stems_of(value.raw) | _also(value))
         return tuple(found)
 
     @functools.cached_property
@@ -67,6 +67,15 @@ class Unit:
     def outside(self) -> frozenset[str]:
         """The words that stand outside quotation marks."""
         return frozenset(w.lower() for w in re.findall(r"\w+", _QUOTED.sub(" ", self.raw)))
+
+
+def _also(value: Value) -> frozenset[str]:
+    """Return other words for a value: "100" for a hundred."""
+    if value.type == "money":
+        return _MONEY | {f"{value.means[0] / 100:g}"}
+    if value.type == "number":
+        return frozenset({f"{value.means[0]:g}"})
+    return _NONE
 
 
 _MONEY = frozenset({"payment", "transfer", "money", "amount"})

@@ -63,10 +63,11 @@ class Told(Check):
             if reading.stance != "silent" and not vague_denial:
                 stance = reading.stance
                 where = reading.where
-        if stance == "silent" and is_deed(statement):
+        if stance != "claims":
             for text in due:
-                where = mentions(statement.claim_at(text.moment), text.spoken) or where
-                stance = "claims" if where else stance
+                sentence = mentions(statement.claim_at(text.moment), text.spoken)
+                where = sentence or where
+                stance = "claims" if sentence else stance
         if stance == "claims":
             return Finding(True, f"told: {_quoted(where)}", events)
         what = "denied" if stance == "denies" else "not told"
@@ -179,7 +180,8 @@ def _wrong(
         return f"claims what is not so: {_quoted(reading.where)}"
     if reading.stance == "claims" and not holds:
         return f"claims what is not so ({statement.sentence}): {_quoted(reading.where)}"
-    if reading.stance == "denies" and holds and statement.mode == "must":
+    denied = reading.stance == "denies" and holds and statement.mode == "must"
+    if denied and not mentions(statement.claim_at(text.moment), text.spoken):
         return f"denies what is so ({statement.sentence}): {_quoted(reading.where)}"
     if reading.contradiction and reading.where not in explained and statement.mode != "never":
         return f"{reading.contradiction}: {_quoted(reading.where)}"

@@ -194,6 +194,27 @@ def test_a_shared_world_that_is_only_read_is_not_copied() -> None:
     assert base.rows("item")
 
 
+def test_what_follows_from_a_table_is_kept_until_the_table_is_written_to() -> None:
+    world = World.open(filled().image(), TABLES)
+    made = []
+
+    def names(episode: World) -> list[str]:
+        def make() -> list[str]:
+            made.append(episode)
+            return [row["name"] for row in episode.rows("account")]
+
+        return episode.kept("names", ["account"], make)
+
+    one = world.share()
+    other = world.share()
+    assert names(one) == names(other) == ["Maya"] and len(made) == 1
+    one.insert("item", {"id": "i9", "n": 9})
+    assert names(one) == ["Maya"] and len(made) == 1
+    one.update("account", "me", name="Mia")
+    assert names(one) == names(one.scratch()) == ["Mia"]
+    assert names(other) == ["Maya"]
+
+
 def test_a_write_by_a_reader_raises() -> None:
     world = World.open(filled().image(), TABLES).share()
     world.read_only = True
