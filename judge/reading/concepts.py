@@ -172,7 +172,10 @@ def matches(items: Sequence[Item], sentence: Sentence) -> Iterable[tuple[list[in
         level = _level(items[0], words, start)
         if level:
             made = search(start + 1, 1, [start], level == 2)
-            if made is not None:
+            if made is None:
+                continue
+            before = found.get(made[0][-1])
+            if before is None or made[1] or not before[1]:
                 found[made[0][-1]] = made
     return found.values()
 

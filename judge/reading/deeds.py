@@ -151,6 +151,7 @@ _IDLE = re.compile(
     r"|out|up)"
     r"|set (?:aside|out)|stopped|noted|left|kept|started|wrote down|logged (?:in|into)|opened"
     r"|switched (?:to|over|accounts?|back)|entered|marked (?:as )?unclear|brought up|put in"
+    r"|filled (?:in|out)|put it|kept"
     r"|changed (?:nothing|my mind|no)|made up|told you|informed you|updated you)\b"
 )
 

@@ -189,7 +189,7 @@ def _of_group(
         return Instance(unit, place, "other", hit.earlier, "", providers)
     if _vague(claim, hit, agreed, text):
         return None
-    if hit.value == "no" and not within and stands_for(unit, span):
+    if hit.value == "no" and not within and _of_another(claim, hit, span, group):
         return None
     kinds: dict[str, Literal["open", "denies", "claims"]] = {
         "open": "open",
@@ -216,6 +216,17 @@ def _other_amount(kind: str, type_: str, key: Key, hit: Hit, group: Group) -> st
         if place in matched and value.type == "number" and is_amount(hit.unit, place):
             return value.raw
     return ""
+
+
+def _of_another(claim: Claim, hit: Hit, span: tuple[int, int], group: Group) -> bool:
+    """Return whether a denial is about a thing of its own: "Lucas's copy is still there"."""
+    if stands_for(hit.unit, span):
+        return True
+    if points(hit):
+        return False
+    named = [value for value in group.of(("person",)) if value.means[0] != "?"]
+    types = {vocabulary()[claim.kind].slots[slot] for slot in claim.slots}
+    return bool(named) and types.isdisjoint(("person", "people"))
 
 
 def _points_away(claim: Claim, hit: Hit, span: tuple[int, int]) -> bool:

@@ -398,6 +398,9 @@ def covered(
         some = any(stem & _ALL for stem in group.stems) and not found
         if some or any(v.raw.lower() in _HE_ALL for v in values):
             return frozenset(want)
+    kin = {v.raw.lower() for v in values if v.means[1:] == ("kin",)}
+    if found and len(want) > 1 and len(found) + len(kin) >= len(want):
+        return frozenset(want)
     if not found and any(v.means[0] == "?" for v in values) and len(want) == 1:
         return frozenset(want) if all(v.means[0] == "?" for v in values) else found
     return found

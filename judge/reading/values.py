@@ -310,6 +310,14 @@ def _owns(local: Sequence[str], name: str) -> bool:
     )
 
 
+_KIN = re.compile(
+    r"\b(?:(?:[Yy]our|[Hh]is|[Hh]er) (?:\w+ )?"
+    r"(?:mother|mom|mum|mamma|mama|father|dad|brother|sister|aunt|uncle|cousin|grandmother|grandma"
+    r"|wife|husband|son|daughter)|Mamma|Mama|Mum|Mom|Dad|Papa|Grandma)\b(?![\w@])"
+)
+"""People whom the contacts name otherwise."""
+
+
 def _people(text: str, made: _Masker) -> str:
     ways, pattern = _names(tuple(made.people))
     last: list[tuple[str, ...]] = []
@@ -331,7 +339,8 @@ def _people(text: str, made: _Masker) -> str:
         last.append(means)
         return made.put("person", means, raw)
 
-    return pattern.sub(name, text)
+    text = pattern.sub(name, text)
+    return _KIN.sub(lambda found: made.put("person", ("?", "kin"), found[0]), text)
 
 
 _AFTER_OBJECT = frozenset(
