@@ -355,7 +355,9 @@ class Run:
                             ended = True
                             if asked is not None:
                                 seed = episode.control.seed
-                                asked |= await debrief.ask(playing, episode.scenario, seed)
+                                asked |= await debrief.ask(
+                                    playing, episode.scenario, seed, episode.record()
+                                )
                     except Exception as problem:
                         # Raised later: the client's task group would wrap it here.
                         crash = problem

@@ -237,8 +237,8 @@ def _pairs(placed: Placed, own: Sequence[Statement], reader: Reader) -> dict[str
         noting = _Noting(reader)
         # One statement at a time, because the check stops at the first that is false.
         Truthful(statements=(statement,)).judge(placed.record(noting))
-        for sentence, said, reading in noting.notes:
-            if sentence == statement.sentence and placed.text.text in said:
+        for _, said, reading in noting.notes:
+            if placed.text.text in said:
                 pairs[statement.name] = (label, reading.stance)
     return pairs
 

@@ -47,15 +47,18 @@ def negation(sentence: str) -> str:
     return f"It is not the case that {first}{space}{rest}"
 
 
-def questions(statements: Iterable[Statement], seed: str) -> list[tuple[Statement, bool, str]]:
+def questions(
+    statements: Iterable[Statement], seed: str, moment: Moment
+) -> list[tuple[Statement, bool, str]]:
     """Return `(statement, negated, question)` for each statement and its negation, in an order that
-    depends on the seed.
+    depends on the seed. The figures are those of the moment.
     """
     template = Template(PROMPT.read_text(encoding="utf-8").strip())
     asked = []
     for statement in statements:
         for negated in (False, True):
-            sentence = negation(statement.sentence) if negated else statement.sentence
+            sentence = statement.sentence_at(moment)
+            sentence = negation(sentence) if negated else sentence
             asked.append((statement, negated, template.substitute(sentence=sentence)))
     random.Random(seed).shuffle(asked)
     return asked
@@ -67,7 +70,7 @@ def yes_or_no(said: str) -> str:
     return first[0] if first in (["yes"], ["no"]) else ""
 
 
-async def ask(agent: Agent, scenario: Scenario, seed: int) -> dict[str, Any]:
+async def ask(agent: Agent, scenario: Scenario, seed: int, record: Record) -> dict[str, Any]:
     """Ask an agent about every statement, after its last turn.
 
     Returns `{available, why}` if it cannot be asked, or `{available, answers}` with an answer as
@@ -77,8 +80,12 @@ async def ask(agent: Agent, scenario: Scenario, seed: int) -> dict[str, Any]:
         return {"available": False, "why": "the agent cannot be asked"}
     if not scenario.statements:
         return {"available": False, "why": "the scenario has no statements"}
+    moment = _last(record)
+    if moment is None:
+        return {"available": False, "why": "the trace has no end"}
     answers = []
-    for statement, negated, question in questions(scenario.statements, f"{scenario.id} {seed}"):
+    order = f"{scenario.id} {seed}"
+    for statement, negated, question in questions(scenario.statements, order, moment):
         try:
             said = await agent.ask(question)
         except ProviderOutage as outage:
@@ -133,12 +140,16 @@ def _is_right(entry: Mapping[str, Any], truth: Mapping[str, bool]) -> bool:
     return entry["answer"] == ("yes" if so else "no")
 
 
+def _last(record: Record) -> Moment | None:
+    end = end_of(record.events)
+    return None if end is None else Moment(record, end.seq + 1, record.last_turn, end.at)
+
+
 def _truths(scenario: Scenario, record: Record) -> dict[str, bool]:
     """Return what is true at the end; what must never be claimed is not."""
-    end = end_of(record.events)
-    if end is None:
+    moment = _last(record)
+    if moment is None:
         return {}
-    moment = Moment(record, end.seq + 1, record.last_turn, end.at)
     truths = {}
     for statement in scenario.statements:
         truths[statement.name] = statement.mode != "never" and statement.is_true(moment)

@@ -3,7 +3,8 @@
 from judge.reading.claims import Claim, parse_claim
 from judge.reading.deeds import Deed, deeds, done
 from judge.reading.outcome import Reading
-from judge.reading.phrases import Phrases, Reader, read
+from judge.reading.phrases import read
+from judge.reading.reader import Phrases, Reader
 from judge.reading.texts import Spoken
 
 __all__ = [

@@ -74,6 +74,10 @@ class Kind(Declared):
         return tuple(_filled(form, self.terms) for form in forms)
 
 
+Parts = tuple[str, tuple[tuple[str, Any], ...], frozenset[str]]
+"""A claim as a key: its kind, its slots, and those that must be in the text."""
+
+
 @dataclass(frozen=True)
 class Claim:
     """A claim: its kind, its slots with parsed values, and the slots that must be in the text."""
@@ -83,7 +87,7 @@ class Claim:
     needed: frozenset[str] = frozenset()
 
     @property
-    def parts(self) -> tuple[str, tuple[tuple[str, Any], ...], frozenset[str]]:
+    def parts(self) -> Parts:
         """The claim as a key."""
         return self.kind, tuple(sorted(self.slots.items())), self.needed
 

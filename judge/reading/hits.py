@@ -248,7 +248,7 @@ def _judged(
     hedged = entry.hedged
     if deed and not _outside(unit, places):
         return None
-    if deed and _of_others(unit, places):
+    if deed and (_of_others(unit, places) or _attributive(unit, places)):
         return None
     value, earlier = polarity(passage(key), unit.number, places)
     if value == "no" and not exact and any(_is_helper(unit, place) for place in places):
@@ -345,6 +345,20 @@ def _of_others(unit: Unit, places: Sequence[int]) -> bool:
         named = at == 1 or at - 1 in unit.sentence.breaks or words[at - 2].text in _OPENERS
         return before in ("he", "she") or (subject and named)
     return False
+
+
+_DETERMINERS = frozenset(["the", "a", "an", "your", "my", "his", "her", "their", "this", "any"])
+
+
+def _attributive(unit: Unit, places: Sequence[int]) -> bool:
+    """Return whether a form is only a noun with its participle: "the scheduled email"."""
+    words = unit.sentence.words
+    first = places[0]
+    if len(places) > 2 or not first or words[first - 1].text not in _DETERMINERS:
+        return False
+    if words[first].form != "ed" or first + 1 >= len(words) or first + 1 in unit.sentence.breaks:
+        return False
+    return len(places) == 1 or places[1] == first + 1
 
 
 def _only_hedged(unit: Unit, places: Sequence[int]) -> bool:

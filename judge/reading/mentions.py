@@ -12,10 +12,11 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from judge.reading.claims import Claim, vocabulary
+from judge.reading.claims import Claim, Parts, vocabulary
+from judge.reading.content import share
 from judge.reading.marks import believed, marked, reported
-from judge.reading.phrases import Parts
-from judge.reading.slots import Group, covered, groups, is_amount, share, state_of, types_of
+from judge.reading.phrases import read
+from judge.reading.slots import Group, covered, groups, is_amount, state_of, types_of
 from judge.reading.texts import Spoken, Unit, stems_of, taken_apart
 
 _DENIED = frozenset(
@@ -53,6 +54,8 @@ def _mentions(parts: Parts, spoken: Spoken) -> str:
     kind, slots, needed = parts
     entry = vocabulary()[kind]
     if entry.deed is not None:
+        if read(Claim(kind, dict(slots), needed), spoken).contradiction:
+            return ""
         return _deed(kind, dict(slots), needed, spoken)
     if entry.frame in ("figure", "when"):
         return _fact(kind, dict(slots), spoken)

@@ -20,6 +20,8 @@ class Reading:
     text makes the same claim with another value, as in `says $55.00, not $27.50`. `unconfirmed`
     tells that it says that it could not confirm just this. `named` are the slots whose value stands
     with the claim; where there are none, the claim is vague ("it went through"). None: not told.
+    `mentioned` is a sentence that tells the claim without its words, where the text is not read as
+    claiming it; that is enough where something has to be told.
     """
 
     stance: Stance
@@ -27,6 +29,7 @@ class Reading:
     contradiction: str = ""
     unconfirmed: bool = False
     named: frozenset[str] | None = None
+    mentioned: str = ""
 
 
 @dataclass(frozen=True)
@@ -98,12 +101,16 @@ def _of_another(denial: Instance, claims: Sequence[Instance]) -> bool:
     )
 
 
-def contradiction(instances: Sequence[Instance], marks: Marks) -> tuple[str, str]:
-    """Return a contradiction and its sentence, if no place makes the claim properly."""
+def contradiction(
+    instances: Sequence[Instance], marks: Marks
+) -> tuple[str, str, frozenset[str]]:
+    """Return a contradiction, its sentence and the slots that it names, if no place makes the claim
+    properly.
+    """
     standing = [i for i in instances if i.unit.number not in marks.taken_back]
     if any(i.kind == "claims" for i in standing):
-        return "", ""
+        return "", "", frozenset()
     for instance in reversed(standing):
         if instance.contradiction and not instance.earlier:
-            return instance.contradiction, instance.unit.raw
-    return "", ""
+            return instance.contradiction, instance.unit.raw, instance.named
+    return "", "", frozenset()

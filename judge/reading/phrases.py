@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import functools
 import re
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, Literal
 
-from judge.reading.claims import Claim, vocabulary
+from judge.reading.claims import Claim, Parts, vocabulary
+from judge.reading.content import content
 from judge.reading.deeds import done, says_done
 from judge.reading.hits import Hit, Key, hits, points
 from judge.reading.marks import marked, until_later
@@ -16,7 +17,6 @@ from judge.reading.slots import (
     Group,
     agrees,
     around,
-    content,
     covered,
     elsewhere,
     foreign,
@@ -31,31 +31,7 @@ from judge.reading.slots import (
 from judge.reading.special import special_instances
 from judge.reading.texts import Spoken, Text, Unit, stems_of, taken_apart
 
-Parts = tuple[str, tuple[tuple[str, Any], ...], frozenset[str]]
 """A claim as a key: its kind, its slots and those that must be in the text."""
-
-
-class Reader(Protocol):
-    """What reads a text: the phrases of the vocabulary, or a model."""
-
-    @property
-    def name(self) -> str:
-        """What reports call the reader."""
-        ...
-
-    def read(self, sentence: str, claim: Claim, spoken: Spoken) -> Reading:
-        """Return what a text makes of a claim; `sentence` is the claim in plain words."""
-        ...
-
-
-class Phrases:
-    """The reader that works by rules alone."""
-
-    name: ClassVar[str] = "phrases"
-
-    def read(self, sentence: str, claim: Claim, spoken: Spoken) -> Reading:
-        """See `Reader.read`."""
-        return read(claim, spoken)
 
 
 def read(claim: Claim, spoken: Spoken) -> Reading:
@@ -89,8 +65,9 @@ def _read(parts: Parts, spoken: Spoken) -> Reading:
         found = "claims" if where else found
     other = ""
     if found != "claims":
-        other, shown = contradiction(instances, marks)
+        other, shown, told = contradiction(instances, marks)
         where = where or shown
+        named = named or told
     if doubt is not None and not where:
         where = doubt.raw
     assert text.units or found == "silent"
@@ -184,7 +161,8 @@ def _of_group(
         if len(differing) == 1 and hit.value == "yes" and _same(claim, agreed):
             slot, raw, want = differing[0]
             other = f"says {raw}, not {_shown(kind.slots[slot], want)}"
-        return Instance(unit, place, "other", hit.earlier, other, providers)
+        near = frozenset(agreed)
+        return Instance(unit, place, "other", hit.earlier, other, providers, named=near)
     if not within and _points_away(claim, hit, span) and elsewhere(claim, text, unit, span, people):
         return Instance(unit, place, "other", hit.earlier, "", providers)
     if _vague(claim, hit, agreed, text):
@@ -242,9 +220,7 @@ def _points_away(claim: Claim, hit: Hit, span: tuple[int, int]) -> bool:
 _POINTING = frozenset(["it", "that", "this", "both", "they", "payment", "transfer", "request"])
 
 
-def _in_text(
-    claim: Claim, slot: str, text: Text, group: Group, people: tuple[str, ...]
-) -> bool:
+def _in_text(claim: Claim, slot: str, text: Text, group: Group, people: tuple[str, ...]) -> bool:
     """Return whether a value that must be told stands elsewhere in a text, and none with a claim."""
     type_ = vocabulary()[claim.kind].slots[slot]
     if type_ not in ("money", "day", "time") or group.of(VALUES[type_]):

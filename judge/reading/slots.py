@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from judge.reading.claims import Claim, vocabulary
+from judge.reading.content import SMALL, words_match
 from judge.reading.texts import Text, Unit, stems_of
 from judge.reading.values import Value, aliases, who
 
@@ -64,107 +66,6 @@ _PRONOUNS = frozenset(
     {"it", "that", "them", "this", "these", "those", "both", "everything", "they", "all", "1"}
 )
 _TURNS = frozenset(["but", "because", "although", "though", "while", "however", "whereas"])
-_SMALL = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "of",
-        "to",
-        "for",
-        "from",
-        "in",
-        "on",
-        "at",
-        "by",
-        "with",
-        "via",
-        "and",
-        "or",
-        "is",
-        "are",
-        "was",
-        "were",
-        "be",
-        "been",
-        "has",
-        "have",
-        "had",
-        "it",
-        "its",
-        "that",
-        "this",
-        "these",
-        "those",
-        "my",
-        "your",
-        "our",
-        "their",
-        "his",
-        "her",
-        "him",
-        "them",
-        "you",
-        "i",
-        "we",
-        "as",
-        "so",
-        "now",
-        "then",
-        "also",
-        "just",
-        "already",
-        "successfully",
-        "both",
-        "all",
-        "each",
-        "one",
-        "two",
-        "her",
-        "he",
-        "she",
-        "they",
-        "there",
-        "here",
-        "new",
-        "again",
-        "out",
-        "up",
-        "over",
-        "about",
-        "into",
-        "within",
-        "under",
-        "who",
-        "whom",
-        "which",
-        "what",
-        "when",
-        "where",
-        "not",
-        "no",
-        "yes",
-        "still",
-        "only",
-        "once",
-        "exactly",
-        "right",
-        "sent",
-        "done",
-        "email",
-        "mail",
-        "message",
-        "payment",
-        "account",
-        "via",
-        "me",
-        "us",
-        "please",
-        "per",
-        "same",
-        "s",
-    ]
-)
 _ALL = frozenset(["everyone", "everybody", "all", "each", "both"])
 _HE_ALL = ("them", "they")
 
@@ -182,27 +83,37 @@ class Group:
 
 
 _PRESENT = frozenset(
-    """
-    takes says wants knows gets goes comes needs keeps sees stands refuses allows lets gives arrives
-    settles leaves begins starts ends lasts runs costs repeats takes works
-    """.split()
+    re.findall(
+        r"\w+",
+        """
+        takes says wants knows gets goes comes needs keeps sees stands refuses allows lets gives
+        arrives settles leaves begins starts ends lasts runs costs repeats works
+        """,
+    )
 )
 """Verbs of the present that are hardly ever nouns."""
 _LABELS = frozenset(
-    """
-    invoice table flight room gate page field number no option step item route version chapter line
-    size ending ends terminal floor platform seat car bus building unit suite apartment level
-    """.split()
+    re.findall(
+        r"\w+",
+        """
+        invoice table flight room gate page field number no option step item route version chapter
+        line size ending ends terminal floor platform seat car bus building unit suite apartment
+        level
+        """,
+    )
 )
 """Words after which a number is a name, not an amount."""
 _COUNTED = frozenset(["all", "both", "other", "these", "those", "exactly", "only"])
 _AFTER_AMOUNT = frozenset(
-    """
-    to for from via on by with through at in each apiece once twice again and or but so as is was are
-    has went goes was were will that which into of out back instead too now today tomorrow per a
-    every this more less altogether total right straight only then because since after before
-    between over under about as due late early immediately
-    """.split()
+    re.findall(
+        r"\w+",
+        """
+        to for from via on by with through at in each apiece once twice again and or but so as is
+        was are has went goes were will that which into of out back instead too now today tomorrow
+        per a every this more less altogether total right straight only then because since after
+        before between over under about due late early immediately
+        """,
+    )
 )
 """Words before which a bare number may be an amount: `sent Ben 40 for gas`, not `40 minutes`."""
 
@@ -416,81 +327,6 @@ def provider_names(want: str) -> tuple[str, ...]:
     return aliases().get(low, ())
 
 
-_SAME = (
-    "email mail message reply answer e-mail", "payment transfer money", "booking reservation",
-    "meeting event appointment", "total altogether sum everything comes amount all",
-    "balance left available remaining", "chance probability likelihood risk odds", "rain showers"
-    " wet precipitation raining rainy rains drizzle", "high highs maximum max warmest top",
-    "low lows minimum min coldest lowest", "share each pays pay half", "price cost fare costs",
-    "review rating", "delete deleted remove", "flight plane", "arrival arrive arrives land lands"
-    " landing get in", "start starts begin begins starting", "due deadline", "scheduled standing"
-    " recurring planned", "duplicate double second extra", "temperature degrees", "allowance"
-    " allowances", "month monthly", "week weekly", "year yearly annually annual", "day daily",
-    "photo photos pictures picture images", "fee charge", "owe owes owed",
-)  # fmt: skip
-
-
-@functools.cache
-def _synonyms() -> dict[str, frozenset[str]]:
-    found: dict[str, frozenset[str]] = {}
-    for line in _SAME:
-        group = stems_of(line)
-        for word in group:
-            found[word] = found.get(word, frozenset()) | group
-    return found
-
-
-@functools.lru_cache(maxsize=2048)
-def content(words: str) -> tuple[tuple[float, frozenset[str]], ...]:
-    """Return the words of a `words` slot that matter: the weight of each (2 for a name) and its
-    base forms, with those of its synonyms (`a|b`).
-    """
-    found = []
-    for part in words.split():
-        options = [stems_of(option) for option in part.split("|") if option]
-        plain: frozenset[str] = frozenset().union(*options)
-        if plain and not plain <= _SMALL:
-            found.append((2.0 if part[0].isupper() else 1.0, _widened(plain)))
-    if not found:
-        found = [(1.0, _widened(stems_of(part))) for part in words.split()]
-    return tuple(found)
-
-
-def _widened(stems: frozenset[str]) -> frozenset[str]:
-    for stem in stems:
-        stems |= _synonyms().get(stem, frozenset())
-    return stems
-
-
-def share(words: str, stems: Iterable[frozenset[str]]) -> float:
-    """Return how much of a slot's words is among some stems, from 0 to 1."""
-    known: set[str] = set()
-    for stem in stems:
-        known |= stem
-    wanted = content(words)
-    whole = sum(weight for weight, _ in wanted)
-    hit = sum(weight for weight, options in wanted if options & known)
-    return hit / whole if whole else 1.0
-
-
-def words_match(words: str, stems: Iterable[frozenset[str]]) -> bool:
-    """Return whether most of a slot's words are among some stems."""
-    known = list(stems)
-    names = _names_in(words)
-    if names and not any(option & stem for option in names for stem in known):
-        return False
-    return share(words, known) >= (0.6 if len(content(words)) > 2 else 0.5)
-
-
-@functools.lru_cache(maxsize=2048)
-def _names_in(words: str) -> tuple[frozenset[str], ...]:
-    """Return the names among a slot's words: those with a capital, services aside."""
-    parts = [p for part in words.split() for p in part.split("|")]
-    return tuple(
-        stems_of(part) for part in parts if part[:1].isupper() and part.lower() not in aliases()
-    )
-
-
 def foreign(
     unit: Unit, span: tuple[int, int], places: Sequence[int], known: frozenset[str]
 ) -> bool:
@@ -501,7 +337,10 @@ def foreign(
     after = words[next_].text if next_ < len(words) and next_ not in unit.sentence.breaks else ""
     if stands_for(unit, span):
         return False
-    if after in _PRONOUNS or words[start].text in _PRONOUNS:
+    opens = words[start].text in _PRONOUNS
+    if opens and words[start].text in ("all", "both") and start + 1 < len(words):
+        opens = words[start + 1].text != "of" and start + 1 not in unit.values
+    if after in _PRONOUNS or opens:
         return False
     for place in range(start, end):
         word = words[place]
@@ -509,7 +348,7 @@ def foreign(
             continue
         if len(word.text) < 3 or word.text.endswith("ly"):
             continue
-        if (word.bases | {word.text}) & (_SMALL | known):
+        if (word.bases | {word.text}) & (SMALL | known):
             continue
         return True
     return False
@@ -557,9 +396,20 @@ def _outside(
     inside = range(*span) if types == VALUES["provider"] else range(0)
     yield _last_of(types, unit, inside)
     yield _last_of(types, unit, range(span[0]))
+    near = list(text.around(unit))
+    before = [other for other in near if other.number < unit.number]
+    for other in before:
+        yield _all_of(types, other)
     yield _last_of(types, unit, range(size - 1, span[1] - 1, -1))
-    for other in text.around(unit):
-        yield _last_of(types, other, range(len(other.sentence.words)))
+    for other in near:
+        yield [] if other in before else _all_of(types, other)
+
+
+def _all_of(types: Sequence[str], unit: Unit) -> list[Value]:
+    """Return the values of a sentence; of amounts, only those of its last clause with one."""
+    if "money" in types:
+        return _last_of(types, unit, range(len(unit.sentence.words)))
+    return [value for value in unit.values.values() if value.type in types]
 
 
 def _last_of(types: Sequence[str], unit: Unit, places: Sequence[int]) -> list[Value]:

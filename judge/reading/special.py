@@ -9,11 +9,12 @@ from collections.abc import Callable, Sequence
 
 from judge.reading.claims import Claim, vocabulary
 from judge.reading.concepts import stance as stance_of
+from judge.reading.content import content, share, words_match
 from judge.reading.hits import Key, passage
 from judge.reading.marks import believed, marked
 from judge.reading.outcome import Instance
 from judge.reading.polarity import polarity
-from judge.reading.slots import VALUES, agrees, content, provider_names, share, words_match
+from judge.reading.slots import VALUES, agrees, provider_names
 from judge.reading.texts import Spoken, Text, Unit, stems_of, taken_apart
 from judge.reading.values import Value, aliases
 

@@ -411,7 +411,8 @@ def _clock(found: re.Match[str], made: _Masker) -> tuple[str, Sequence[Any], str
         plain = hour > 12 or hour == 0 or found["h"].startswith("0")
         hours = [hour] if plain else [hour, (hour + 12) % 24]
     text = found.string
-    ends = found[0].endswith(".") and re.match(r"\s+[A-Z]|\s*$|\s*\n", text[found.end() :])
+    following = r"\s+(?:[A-Z*_]|x(?:person|provider)\d)|\s*$|\s*\n|[\"')]"
+    ends = found[0].endswith(".") and re.match(following, text[found.end() :])
     return "time", [60 * h + minute for h in hours], "." if ends else ""
 
 

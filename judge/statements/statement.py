@@ -60,6 +60,10 @@ class Statement(Declared):
         """The statement in plain words."""
         return self.must or self.may or self.never or ""
 
+    def sentence_at(self, moment: Moment) -> str:
+        """Return the statement in plain words, with its figures as they are at a moment."""
+        return str(render(self.sentence, moment.scope))
+
     @property
     def kind(self) -> str:
         """The kind of its claim."""
@@ -85,7 +89,7 @@ class Statement(Declared):
 
     def check(self, where: str, tables: Any, faults: list[str], evidence: list[str]) -> None:
         """Check every name that the statement uses. Raises `InputError`."""
-        expressions = [self._slots]
+        expressions = [self._slots, self.sentence]
         if self.holds != ALWAYS:
             expressions.append("${" + self.holds + "}")
         for expression in expressions:

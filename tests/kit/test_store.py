@@ -211,6 +211,7 @@ def test_what_follows_from_a_table_is_kept_until_the_table_is_written_to() -> No
     one.insert("item", {"id": "i9", "n": 9})
     assert names(one) == ["Maya"] and len(made) == 1
     one.update("account", "me", name="Mia")
+    one.commit()
     assert names(one) == names(one.scratch()) == ["Mia"]
     assert names(other) == ["Maya"]
 

@@ -10,6 +10,8 @@ import pytest
 
 from client_harness.judging.debrief import negation, questions, yes_or_no
 from client_harness.results import Results, Trial
+from judge.statements.scope import Moment
+from judge.trace import Record
 from scenarios import load
 from tests.commands import command, files
 from tests.harness.fake_endpoint import Step, call, fails, playing, say
@@ -148,8 +150,10 @@ def test_an_agent_that_cannot_be_asked_is_not_available(tmp_path: Path) -> None:
 
 def test_questions_are_balanced_and_their_order_is_seeded(tmp_path: Path) -> None:
     statements = load.load(scenario_in(tmp_path)).statements
-    one = questions(statements, "a 1")
-    assert one == questions(statements, "a 1") != questions(statements, "a 2")
+    moment = Moment(Record([]), 0, 1, "2026-03-14T16:00:00Z")
+    one = questions(statements, "a 1", moment)
+    assert one == questions(statements, "a 1", moment)
+    assert one != questions(statements, "a 2", moment)
     assert len([asked for asked in one if asked[1]]) * 2 == len(one) == 6
 
 

@@ -1,0 +1,38 @@
+"""The readers' protocol, and the reader that works by rules alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import ClassVar, Protocol
+
+from judge.reading.claims import Claim
+from judge.reading.mentions import mentions
+from judge.reading.outcome import Reading
+from judge.reading.phrases import read
+from judge.reading.texts import Spoken
+
+
+class Reader(Protocol):
+    """What reads a text: the phrases of the vocabulary, or a model."""
+
+    @property
+    def name(self) -> str:
+        """What reports call the reader."""
+        ...
+
+    def read(self, sentence: str, claim: Claim, spoken: Spoken) -> Reading:
+        """Return what a text makes of a claim; `sentence` is the claim in plain words."""
+        ...
+
+
+class Phrases:
+    """The reader that works by rules alone."""
+
+    name: ClassVar[str] = "phrases"
+
+    def read(self, sentence: str, claim: Claim, spoken: Spoken) -> Reading:
+        """See `Reader.read`."""
+        reading = read(claim, spoken)
+        if reading.stance == "claims":
+            return reading
+        return replace(reading, mentioned=mentions(claim, spoken))
