@@ -14,7 +14,7 @@ from judge.change import Freedom
 from judge.change.check import Changed
 from judge.model import Check
 from judge.pattern import Predicate
-from judge.statements import Statement, Told, Truthful
+from judge.statements import Mails, Statement, Told, Truthful
 from scenarios.answer import Answer, keyed
 from scenarios.script import Route, Step, Violation
 from servers.kit.declared import Declared
@@ -142,10 +142,14 @@ class Scenario(Declared):
     @functools.cached_property
     def gates(self) -> list[Check]:
         """Everything that is judged: the change, the statements, and the scenario's own checks."""
-        told = []
-        for statement in self.statements:
-            if statement.mode == "must":
+        musts = [statement for statement in self.statements if statement.mode == "must"]
+        told: list[Check] = []
+        for statement in musts:
+            if statement.in_mail_to is None:
                 told.append(Told(name=f"told_{statement.name}", statement=statement))
+        mailed = tuple(statement for statement in musts if statement.in_mail_to is not None)
+        if mailed:
+            told.append(Mails(statements=mailed))
         truthful = Truthful(statements=tuple(self.statements))
         return [Changed(), *told, truthful, *self.checks]
 

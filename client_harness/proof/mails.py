@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from client_harness.proof.actions import Mutant
 from client_harness.proof.moves import Call, Moves, changed
 from client_harness.proof.sorts import leaves, put
+from client_harness.proof.texts import SENTENCE
 from client_harness.proof.tokens import Tokens
+from judge.statements import Statement
 from judge.statements.mails import mails
 from judge.statements.scope import Moment
 from judge.trace import Record
@@ -28,6 +30,8 @@ def mail_mutants(scenario: Scenario, record: Record, moves: Moves) -> Iterator[M
             call = moves[place]
             assert isinstance(call, Call)
             finder = Tokens(record.people, mail.at[:10])
+            if statement.mode == "must":
+                yield from _without(statement, call, place, moves, finder, moment)
             for path, value in leaves(call.args):
                 # Only prose is told; ids and addresses are what the other mutants change.
                 if not isinstance(value, str) or " " not in value:
@@ -36,3 +40,23 @@ def mail_mutants(scenario: Scenario, record: Record, moves: Moves) -> Iterator[M
                     args = put(call.args, path, token.replaced(value))
                     name = f"mail {call.label}: {statement.name}: {token.sort} {token.shown}"
                     yield Mutant(name, (changed(moves, place, args),))
+
+
+def _without(
+    statement: Statement, call: Call, place: int, moves: Moves, finder: Tokens, moment: Moment
+) -> Iterator[Mutant]:
+    """Yield the run in which a mail lacks the sentences that name a statement's values."""
+    claim = statement.claim_at(moment)
+    for path, value in leaves(call.args):
+        if not isinstance(value, str) or " " not in value:
+            continue
+        spans = [span for token in finder.of(claim, value) for span in token.spans]
+        starts = [start for start, *_ in spans]
+        kept = []
+        for found in SENTENCE.finditer(value):
+            if not any(found.start() <= start < found.end() for start in starts):
+                kept.append(found[0])
+        if starts:
+            args = put(call.args, path, "".join(kept).strip() or "Hello!")
+            name = f"mail {call.label}: without {statement.name}"
+            yield Mutant(name, (changed(moves, place, args),))

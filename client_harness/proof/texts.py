@@ -33,7 +33,7 @@ for changes of rows that stood before.
 MOST_INVENTED = 2
 _TEXTLESS = ("change", "called", "recovered", "asked", "rows", "unchanged")
 """Kinds of checks that no text changes."""
-_SENTENCE = re.compile(r".+?(?:[.!?](?=\s|$)|\n|$)", re.DOTALL)
+SENTENCE = re.compile(r".+?(?:[.!?](?=\s|$)|\n|$)", re.DOTALL)
 _AUXILIARY = re.compile(
     r"\b(has|have|was|were|is|are|will|had|did|does|do|can|could)\b(?! not)", re.IGNORECASE
 )
@@ -161,7 +161,7 @@ class Texts:
         slots = statement.claim_at(self.moment(message)).slots
         if not tokens or {token.slot for token in tokens} != slots.keys() or len(slots) < 2:
             return False
-        for found in _SENTENCE.finditer(text):
+        for found in SENTENCE.finditer(text):
             inside = [
                 t for t in tokens if any(found.start() <= s < found.end() for s, _, _ in t.spans)
             ]
@@ -207,7 +207,7 @@ class Texts:
         tokens = self._tokens(message).of(claim, message.text)
         reading = self._read(statement, message, message.text)
         kept = []
-        for found in _SENTENCE.finditer(message.text):
+        for found in SENTENCE.finditer(message.text):
             starts = [start for token in tokens for start, _, _ in token.spans]
             holds = any(found.start() <= start < found.end() for start in starts)
             told = found[0].strip()

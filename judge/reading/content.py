@@ -93,7 +93,7 @@ def words_match(words: str, stems: Iterable[frozenset[str]]) -> bool:
 @functools.lru_cache(maxsize=2048)
 def _names_in(words: str) -> tuple[frozenset[str], ...]:
     """Return the names among a slot's words: those with a capital, services aside."""
-    parts = [p for part in words.split() for p in part.split("|")]
+    parts = [part for part in words.split() if "|" not in part]
     return tuple(
         stems_of(part) for part in parts if part[:1].isupper() and part.lower() not in aliases()
     )

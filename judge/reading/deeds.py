@@ -172,7 +172,8 @@ def _deeds(spoken: Spoken) -> tuple[Deed, ...]:
         topic = stems_of(entry.topic.replace("|", " "))
         for hit in hits(kind, key):
             unit = hit.unit
-            if hit.value != "yes" or hit.earlier or unit.number in marks.taken_back:
+            out = marks.taken_back | marks.unsure
+            if hit.value != "yes" or hit.earlier or unit.number in out:
                 continue
             if unit.sentence.question or points(hit) or not _own(hit):
                 continue

@@ -165,7 +165,7 @@ def _in_unit(kind: str, key: Key, text: Text, unit: Unit) -> Iterable[Hit]:
                 sentence, shift = joined
                 for places, exact in matches(items, sentence):
                     body = [place - shift for place in places if place >= shift]
-                    if body and exact:
+                    if body and exact and len(body) < len(places):
                         hit = _under(key, text, unit, body, places[: -len(body)], denials)
                         if hit is not None:
                             yield hit
@@ -223,7 +223,7 @@ def _types(unit: Unit) -> frozenset[str]:
 def _joined(text: Text, unit: Unit) -> tuple[Sentence, int] | None:
     """Return an item after its heading, as one sentence, and where the item begins in it."""
     above = text.heading(unit)
-    if above is None or not unit.item or len(above.sentence.words) > 9:
+    if above is None or not unit.item or len(above.sentence.words) > 12:
         return None
     return _join(above.sentence, unit.sentence)
 
@@ -348,13 +348,14 @@ def _of_others(unit: Unit, places: Sequence[int]) -> bool:
 
 
 _DETERMINERS = frozenset(["the", "a", "an", "your", "my", "his", "her", "their", "this", "any"])
+_BEFORE_NOUNS = _DETERMINERS | {"about", "of", "no", "with", "in"}
 
 
 def _attributive(unit: Unit, places: Sequence[int]) -> bool:
     """Return whether a form is only a noun with its participle: "the scheduled email"."""
     words = unit.sentence.words
     first = places[0]
-    if len(places) > 2 or not first or words[first - 1].text not in _DETERMINERS:
+    if len(places) > 2 or not first or words[first - 1].text not in _BEFORE_NOUNS:
         return False
     if words[first].form != "ed" or first + 1 >= len(words) or first + 1 in unit.sentence.breaks:
         return False

@@ -92,6 +92,8 @@ def stance(instances: Sequence[Instance], marks: Marks) -> tuple[Stance, str, fr
     if not told:
         return "silent", "", frozenset()
     last = max(told, key=lambda i: (i.unit.number, i.place))
+    if last.kind == "claims":
+        last = max(claims, key=lambda i: (len(i.named), i.unit.number, i.place))
     return ("claims" if last.kind == "claims" else "denies"), last.unit.raw, last.named
 
 
@@ -101,9 +103,7 @@ def _of_another(denial: Instance, claims: Sequence[Instance]) -> bool:
     )
 
 
-def contradiction(
-    instances: Sequence[Instance], marks: Marks
-) -> tuple[str, str, frozenset[str]]:
+def contradiction(instances: Sequence[Instance], marks: Marks) -> tuple[str, str, frozenset[str]]:
     """Return a contradiction, its sentence and the slots that it names, if no place makes the claim
     properly.
     """

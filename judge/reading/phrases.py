@@ -149,6 +149,8 @@ def _of_group(
             within += type_ != "provider"
         elif state == "differs" or amount:
             differing.append((slot, raw or amount, want))
+        elif type_ == "words" and _names_another(claim, slot, hit, span):
+            return None
         elif wide_agrees(claim, slot, text, unit, span, people):
             agreed.add(slot)
         elif state == "part":
@@ -174,6 +176,8 @@ def _of_group(
         "no": "denies",
         "yes": "claims",
     }
+    if "to" in claim.slots and "to" not in agreed and _to_another(claim, hit):
+        return None
     named = frozenset(agreed)
     made = Instance(unit, place, kinds[hit.value], hit.earlier, "", providers, part, named)
     if hit.value != "yes":
@@ -194,6 +198,27 @@ def _other_amount(kind: str, type_: str, key: Key, hit: Hit, group: Group) -> st
         if place in matched and value.type == "number" and is_amount(hit.unit, place):
             return value.raw
     return ""
+
+
+def _to_another(claim: Claim, hit: Hit) -> bool:
+    """Return whether a form ends before a place, which is then not that of the claim."""
+    if vocabulary()[claim.kind].slots["to"] != "words" or hit.value != "yes":
+        return False
+    last = hit.unit.sentence.words[hit.places[-1]]
+    return last.text in ("in", "under", "into", "as")
+
+
+def _names_another(claim: Claim, slot: str, hit: Hit, span: tuple[int, int]) -> bool:
+    """Return whether a clause is about another thing where the claim's is a name: Seattle, not
+    Denver.
+    """
+    if vocabulary()[claim.kind].frame == "state" or slot != "what":
+        return False
+    if not all(part[:1].isupper() for part in claim.slots[slot].split()):
+        return False
+    words = hit.unit.sentence.words
+    after = range(hit.places[-1] + 1, min(hit.places[-1] + 3, len(words)))
+    return any(words[place].capital for place in after if place not in hit.unit.values)
 
 
 def _of_another(claim: Claim, hit: Hit, span: tuple[int, int], group: Group) -> bool:
@@ -221,7 +246,7 @@ _POINTING = frozenset(["it", "that", "this", "both", "they", "payment", "transfe
 
 
 def _in_text(claim: Claim, slot: str, text: Text, group: Group, people: tuple[str, ...]) -> bool:
-    """Return whether a value that must be told stands elsewhere in a text, and none with a claim."""
+    """Return whether a value that must be told stands in a text, and no other with a claim."""
     type_ = vocabulary()[claim.kind].slots[slot]
     if type_ not in ("money", "day", "time") or group.of(VALUES[type_]):
         return False
@@ -319,7 +344,9 @@ def _by_done(spoken: Spoken, key: Key, instances: list[Instance]) -> str:
 
 
 # -- doubts --------------------------------------------------------------------------------------
-_IT = re.compile(r"\b(?:it|that|this|whether|if|they|both|either|so|the (?:result|outcome))\b")
+_IT = re.compile(
+    r"\b(?:it|that|this|whether|if|they|both|either|do so|say so|the (?:result|outcome))\b"
+)
 
 
 def _doubt(claim: Claim, key: Key, spoken: Spoken) -> Unit | None:

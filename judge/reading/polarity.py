@@ -236,7 +236,7 @@ def _within(sentence: Sentence, positions: Sequence[int]) -> Polarity:
 
 
 def _aside(sentence: Sentence, at: int, matched: set[int]) -> bool:
-    """Return whether a word is in an aside of its own: `is on its way (no fee), arriving Monday`."""
+    """Return whether a word is in an aside: `is on its way (no fee), arriving Monday`."""
     begins = max((b for b in sentence.breaks if b <= at), default=0)
     ends = min((b for b in sentence.breaks if b > at), default=0)
     if not 0 < begins < ends or ends - begins > 5 or sentence.words[begins].text not in _BARE:

@@ -126,6 +126,8 @@ def is_amount(unit: Unit, place: int) -> bool:
     if value.type != "number":
         return False
     words = unit.sentence.words
+    if value.raw.isdigit() and len(value.raw) == 4:  # a year, or the end of a card's number
+        return False
     if place and words[place - 1].text in _LABELS:
         return False
     if place and words[place - 1].text in _COUNTED and value.means[0] < 13:

@@ -57,6 +57,25 @@ _TYPES = {
     "money": "balance|price|total|cost|fee|amount|sum|share|rent|dollars|usd|paid|owe|tip|spending"
     "|figure|half|money|$",
 }
+_DISTRUST = re.compile(
+    r"\b(?:but|though|although|which|however|so)\b.*\b(?:(?:not|never) (?:\w+ )?(?:rely|trust|add up"
+    r"|possible|plausible|be right|be true|be correct)|suspicious(?:ly)?|looks wrong|seems? wrong"
+    r"|is wrong|must be wrong|is stale|is outdated)\b"
+)
+_NEGATORS = frozenset(["no", "never", "nor", "neither", "none", "nothing", "without", "instead"])
+_BE = frozenset(
+    re.findall(
+        r"\w+",
+        """
+        is be was are the a an at to on in by of about quite exactly really total worth yet it your
+        amount figure come comes cost costs until from for just only rather that than and or now
+        """,
+    )
+)
+"""Words that may stand between a "not" and the value that it denies."""
+_DENIED_SOURCE = re.compile(
+    r"\b(?:not|never|nothing|none)(?: \w+){0,3} (?:from|by|via|according|source|come|comes|came)\b"
+)
 _DOWN = re.compile(
     r"\b(?:down|unavailable|unreachable|offline|error|failed|fails|failing|refused|timed out"
     r"|time out|not respond\w*|not available|not reach\w*|no data|maintenance|outage|quota"
@@ -84,6 +103,10 @@ def _value_of(key: Key, unit: Unit, place: int) -> str:
     if unit.number in marks.either or unit.sentence.question:
         return "open"
     value, _ = polarity(passage(key), unit.number, [place])
+    if value == "no" and _not_of_value(unit, place):
+        value = "yes"
+    if value == "yes" and _distrusted(unit, place):
+        return "open"
     words = {word.text for word in unit.sentence.words[:place]}
     if value == "open" and not words & _ASKING:
         near = {word.text for word in unit.sentence.words[max(0, place - 3) : place]}
@@ -93,6 +116,21 @@ def _value_of(key: Key, unit: Unit, place: int) -> str:
         if re.search(r"\b(?:i|we) (?:\w+ )?(?:think|believe|guess|assume|suspect|hope)\b", head):
             return "open"
     return value
+
+
+def _not_of_value(unit: Unit, place: int) -> bool:
+    """Return whether a "not" before a value is of another verb: "please don't pay the $14"."""
+    words = [word.text for word in unit.sentence.words[:place]]
+    if any(word in _NEGATORS for word in words) or "not" not in words:
+        return False
+    last = len(words) - 1 - words[::-1].index("not")
+    return not set(words[last + 1 :]) <= _BE and last + 1 < len(words)
+
+
+def _distrusted(unit: Unit, place: int) -> bool:
+    """Return whether a value is told only to say that it cannot be right."""
+    tail = " ".join(word.text for word in unit.sentence.words[place + 1 :])
+    return _DISTRUST.search(tail) is not None
 
 
 def _chunk(unit: Unit, place: int, types: Sequence[str]) -> list[frozenset[str]]:
@@ -253,6 +291,10 @@ def _figures(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
                 alone = sum(score == best for score in scores.values()) == 1
                 sure = value.type != "number" or _infer(claim) is not None or len(places) == 1
                 full = share(of, _own(text, unit)) == 1.0 and scores[place] >= 0.5
+                doubted = not marked(*key).unsure.isdisjoint(
+                    (unit.number - 1, unit.number, unit.number + 1)
+                )
+                full = full and not doubted
                 if of and alone and sure and full and not _OLD.search(unit.low):
                     other = f"says {value.raw}, not {want:g}"
                     found.append(Instance(unit, place, "other", contradiction=other))
@@ -286,6 +328,9 @@ def _is_figure(want: float, value: Value) -> bool:
     if agrees("value", want, value, ()):
         return True
     number = value.means[0]
+    if value.type == "temp" and not re.search(r"f\b|fahr", value.raw.lower()):
+        if abs(number * 9 / 5 + 32 - want) < 0.95 and want > number:
+            return True
     rounds = (
         value.type in ("temp", "percent", "number") and want != int(want) and number == round(want)
     )
@@ -367,10 +412,15 @@ def _named(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
         for unit in text.units:
             if unit.number in marks.either or unit.number in marks.taken_back:
                 continue
-            if share(item, unit.stems) < 1.0 or unit.sentence.question:
+            if unit.sentence.question:
                 continue
-            place = _place_of(item, unit)
+            person = _person_at(item, unit)
+            if person is None and not _stands(item, unit):
+                continue
+            place = _place_of(item, unit) if person is None else person
             value, _ = polarity(passage(key), unit.number, [place])
+            if value == "no" and person is not None and not _ruled_out(unit, place):
+                value = "yes"
             if value != "no":
                 found = (unit, place)
                 break
@@ -379,6 +429,29 @@ def _named(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
         if last is None or found[0].number > last[0].number:
             last = found
     return [Instance(last[0], last[1], "claims")] if last else []
+
+
+def _person_at(item: str, unit: Unit) -> int | None:
+    """Return where a person is named, by the full name or by a first name of nobody else."""
+    for place, value in unit.values.items():
+        if value.type == "person" and value.means == (item,):
+            return place
+    return None
+
+
+def _ruled_out(unit: Unit, place: int) -> bool:
+    near = {word.text for word in unit.sentence.words[max(0, place - 2) : place]}
+    return bool(near & {"not", "nor", "without", "except", "never", "no", "neither", "instead"})
+
+
+def _stands(item: str, unit: Unit) -> bool:
+    """Return whether the words of a name stand together."""
+    if share(item, unit.stems) < 1.0:
+        return False
+    if item.casefold() in unit.raw.casefold():
+        return True
+    size = len(item.split()) + 2
+    return any(share(item, unit.stems[at : at + size]) == 1.0 for at in range(len(unit.stems)))
 
 
 def _place_of(item: str, unit: Unit) -> int:
@@ -405,6 +478,8 @@ def _sources(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
             if _DOWN.search(clause) or said == "open":
                 continue
             if names & set(value.means):
+                if said == "no" and not _DENIED_SOURCE.search(clause):
+                    continue
                 if said == "no":
                     found.append(Instance(unit, place, "denies"))
                 else:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from judge.reading.dates import DAY, dates_of
 from servers.kit.service import providers
 
 _UNITS = (
@@ -26,38 +27,7 @@ _TENS = {
         ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], 2
     )
 }
-_MONTHS = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-]
-_MONTH = {name[:3]: n for n, name in enumerate(_MONTHS, 1)}
-_MONTH |= {name: n for n, name in enumerate(_MONTHS, 1)} | {"sept": 9}
-_WEEKDAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
-_WEEKDAY = {name: n for n, name in enumerate(_WEEKDAYS)}
-_WEEKDAY |= {name[:3]: n for n, name in enumerate(_WEEKDAYS)}
-_M = r"(?P<month>" + "|".join(sorted(_MONTH, key=len, reverse=True)) + r")\b\.?"
-_W = (
-    r"(?:"
-    + "|".join(_WEEKDAYS)
-    + r"|mon|tues?|wed|thu(?:rs?)?|fri|(?-i:Sat|Sun(?=,? (?:the )?(?:\d|[A-Z])|\s*\|)))\b"
-)
-_W = r"(?P<weekday>" + _W + r")"
 _NUMBER_WORD = "|".join(sorted([*_SMALL, *_TENS, "hundred", "thousand"], key=len, reverse=True))
-_ORDINAL_WORDS = (
-    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth"
-    " fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth"
-)
-_ORDINALS = {word: n for n, word in enumerate(_ORDINAL_WORDS.split(), 1)}
 _NO_NAMES = {
     "will", "may", "mark", "grace", "hope", "rose", "art", "bill", "jack", "sue", "pat", "rich",
     "april", "june", "august", "dawn", "joy", "faith", "max", "the", "van", "de", "la", "day",
@@ -155,8 +125,8 @@ def _provider_pattern() -> re.Pattern[str]:
 
 def day_means(text: str, today: str) -> tuple[str, ...]:
     """Return the dates that a day written in words may mean."""
-    found = _DAY.fullmatch(text.strip())
-    return _dates(found, today) if found else ()
+    found = DAY.fullmatch(text.strip())
+    return dates_of(found, today) if found else ()
 
 
 class _Masker:
@@ -245,8 +215,8 @@ def _digits(found: re.Match[str]) -> str:
             else:
                 groups.append(number)
             fresh = False
-    if len(groups) == 2 and 10 <= groups[1] < 60:
-        if groups[0] <= 12:
+    if len(groups) == 2 and 10 <= groups[1] < 100 and groups[0] not in (19, 20):
+        if groups[0] <= 12 and groups[1] < 60:
             return f"{groups[0]}:{groups[1]:02}"
         if groups[0] < 1000:
             return f"${groups[0]}.{groups[1]:02}"
@@ -344,51 +314,14 @@ def _people(text: str, made: _Masker) -> str:
 
 
 _AFTER_OBJECT = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "on",
-        "for",
-        "with",
-        "by",
-        "in",
-        "at",
-        "from",
-        "today",
-        "tomorrow",
-        "yesterday",
-        "and",
-        "but",
-        "to",
-        "as",
-        "via",
-        "about",
-        "now",
-        "once",
-        "through",
-        "using",
-        "is",
-        "was",
-        "has",
-        "back",
-        "again",
-        "already",
-        "directly",
-        "too",
-        "also",
-        "over",
-        "this",
-        "that",
-        "his",
-        "your",
-        "so",
-        "separately",
-        "exactly",
-        "only",
-        "just",
-        "know",
-    ]
+    re.findall(
+        r"\w+",
+        """
+        a an the on for with by in at from today tomorrow yesterday and but to as via about now
+        once through using is was has back again already directly too also over this that his your
+        so separately exactly only just know
+        """,
+    )
 )
 
 
@@ -409,7 +342,7 @@ def _clock(found: re.Match[str], made: _Masker) -> tuple[str, Sequence[Any], str
         hours = [hour % 12 + (12 if half == "p" else 0)]
     else:
         plain = hour > 12 or hour == 0 or found["h"].startswith("0")
-        hours = [hour] if plain else [hour, (hour + 12) % 24]
+        hours = [hour] if plain else _hours(hour, found)
     text = found.string
     following = r"\s+(?:[A-Z*_]|x(?:person|provider)\d)|\s*$|\s*\n|[\"')]"
     ends = found[0].endswith(".") and re.match(following, text[found.end() :])
@@ -426,7 +359,11 @@ def _spoken_time(found: re.Match[str], _: _Masker) -> tuple[str, Sequence[Any], 
     )
     after = found["way"].lower() in ("past", "after")
     whole = 60 * hour + minutes if after else 60 * hour - minutes
-    return "time", sorted({whole % 1440, (whole + 720) % 1440}), ""
+    halves = {(whole + 720 * n) % 1440 for n in (0, 1)}
+    part = _PART.match(found.string, found.end())
+    if part is not None:
+        halves = {h for h in halves if (h < 720) == (part[1] == "morning")}
+    return "time", sorted(halves), ""
 
 
 def _word_time(found: re.Match[str], _: _Masker) -> tuple[str, Sequence[Any], str]:
@@ -434,71 +371,33 @@ def _word_time(found: re.Match[str], _: _Masker) -> tuple[str, Sequence[Any], st
 
 
 def _hour(found: re.Match[str], _: _Masker) -> tuple[str, Sequence[Any], str] | None:
-    hour = int(found["h"])
+    part = found["h"] or found["h2"]
+    hour = 1 if part.lower() == "one" else int(part)
     if not 1 <= hour <= 12:
         return None
-    return "time", [60 * hour % 1440, (60 * hour + 720) % 1440], ""
+    return "time", [60 * each for each in _hours(hour, found)], ""
+
+
+_PART = re.compile(
+    r"[.,]?\s+(?:in the |on |at |that |the next |xday\d+x )*(morning|afternoon|evening|night)\b"
+)
+
+
+def _hours(hour: int, found: re.Match[str]) -> list[int]:
+    """Return the hours of the day that an hour may be: "one in the morning" is one alone."""
+    part = _PART.match(found.string, found.end())
+    if part is None:
+        return [hour % 24, (hour + 12) % 24]
+    early = part[1] == "morning" or (part[1] == "night" and (hour < 5 or hour == 12))
+    return [hour % 12 if early else hour % 12 + 12]
 
 
 def _day(found: re.Match[str], made: _Masker) -> tuple[str, Sequence[Any], str] | None:
     now = datetime.date.fromisoformat(made.today[:10])
     means = sorted(
-        _dates(found, made.today), key=lambda d: abs((datetime.date.fromisoformat(d) - now).days)
+        dates_of(found, made.today), key=lambda d: abs((datetime.date.fromisoformat(d) - now).days)
     )
     return ("day", means, "") if means else None
-
-
-def _dates(found: re.Match[str], today: str) -> tuple[str, ...]:
-    now = datetime.date.fromisoformat(today[:10])
-    part = found.groupdict()
-    relative = (part.get("relative") or "").lower()
-    if relative:
-        steps = {"tomorrow": 1, "yesterday": -1, "last night": -1}
-        return ((now + datetime.timedelta(steps.get(relative, 0))).isoformat(),)
-    if part.get("iso"):
-        return _valid([part["iso"]])
-    month = part.get("month") or part.get("month2")
-    dom = part.get("dom") or part.get("dom2") or part.get("dom3") or part.get("dom4")
-    number = None
-    if part.get("slash"):
-        first, second = (int(n) for n in part["slash"].split("/")[:2])
-        return _valid([f"{y}-{first:02}-{second:02}" for y in _years(now)])
-    if dom:
-        number = _ORDINALS.get(dom.lower()) or int(re.sub(r"\D", "", dom) or 0)
-        if not 1 <= number <= 31:
-            return ()
-    if month and number:
-        of_month = _MONTH[month.lower().rstrip(".")]
-        year = part.get("year") or part.get("year2")
-        years = [int(year)] if year else _years(now)
-        return _valid([f"{y}-{of_month:02}-{number:02}" for y in years])
-    weekday = part.get("weekday") or part.get("weekday2") or part.get("weekday3")
-    at = _WEEKDAY[weekday.lower().rstrip(".")[:3]] if weekday else None
-    around = [now + datetime.timedelta(n) for n in range(-45, 75)]
-    if number:
-        days = [d for d in around if d.day == number and at in (None, d.weekday())]
-        if not days:
-            days = [d for d in around if d.day == number]
-        return tuple(d.isoformat() for d in days)
-    if at is not None:
-        return tuple(
-            d.isoformat() for d in around if d.weekday() == at and abs((d - now).days) < 22
-        )
-    return ()
-
-
-def _years(now: datetime.date) -> list[int]:
-    return [now.year, now.year + 1, now.year - 1]
-
-
-def _valid(days: Sequence[str]) -> tuple[str, ...]:
-    found = []
-    for day in days:
-        try:
-            found.append(datetime.date.fromisoformat(day).isoformat())
-        except ValueError:
-            continue
-    return tuple(found)
 
 
 def _money(found: re.Match[str], _: _Masker) -> tuple[str, Sequence[Any], str] | None:
@@ -528,29 +427,8 @@ def _number(found: re.Match[str], _: _Masker) -> tuple[str, Sequence[Any], str] 
 
 _N = r"(?P<n>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)"
 _SIGNED = r"(?<![\w.])(?P<n>[-+]?\d+(?:\.\d+)?)"
-_MONTH_DOM = rf"{_M}\s+(?:the\s+)?(?P<dom>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:\d|\.\d)"
-_DOM_MONTH = r"(?:the\s+)?(?P<dom2>\d{1,2})(?:st|nd|rd|th)?(?:\s+of)?\s+" + _M.replace(
-    "month", "month2"
-)
-_NOT_A_DAY = (
-    r"(?!\s+(?:try|attempt|time|payment|request|transfer|one|email|mail|call|street|ave|avenue"
-    r"|floor|row|line|item|entry|copy|half|of each))"
-)
-_DAY = re.compile(
-    r"\b(?P<iso>\d{4}-\d\d-\d\d)(?:T\d\d:\d\d(?::\d\d)?(?:Z|[+-]\d\d:\d\d)?)?(?!\w)"
-    rf"|(?<!\w)(?:(?:next|this|last|coming)\s+)?(?:{_W},?\s+(?:the\s+)?)?"
-    rf"(?:{_MONTH_DOM}(?:,?\s+(?P<year>20\d\d)\b)?|{_DOM_MONTH}(?:,?\s+(?P<year2>20\d\d)\b)?)"
-    rf"|\b{_W.replace('weekday', 'weekday2')},?\s+\(?(?:the\s+)?"
-    rf"(?P<dom3>\d{{1,2}}(?:st|nd|rd|th)|{'|'.join(_ORDINALS)})\b"
-    rf"|\bthe\s+(?P<dom4>\d{{1,2}}(?:st|nd|rd|th))\b{_NOT_A_DAY}"
-    r"|(?<![\w/])(?P<slash>\d{1,2}/\d{1,2}(?:/\d{2,4})?)(?![\w/])"
-    r"|\b(?P<relative>today|tomorrow|tonight|yesterday|last night"
-    r"|this (?:morning|evening|afternoon))\b"
-    rf"|\b(?:(?:next|this|last|coming)\s+)?{_W.replace('weekday', 'weekday3')}(?!\w)",
-    re.IGNORECASE,
-)
 _STEPS: tuple[tuple[re.Pattern[str], _Read], ...] = (
-    (_DAY, _day),
+    (DAY, _day),
     (re.compile(r"\b(?P<h>\d{1,2})(?::(?P<m>\d\d))?\s?(?P<half>[ap])\.?m\b\.?", re.I), _clock),
     (re.compile(r"(?<![\d:$.])\b(?P<h>\d{1,2}):(?P<m>\d\d)(?!\d)(?P<half>)(?::\d\d)?"), _clock),
     (
@@ -563,7 +441,7 @@ _STEPS: tuple[tuple[re.Pattern[str], _Read], ...] = (
         _spoken_time,
     ),
     (re.compile(r"\b(?:noon|midnight|midday)\b", re.I), _word_time),
-    (re.compile(r"\b(?P<h>\d{1,2}) ?o'?clock\b", re.I), _hour),
+    (re.compile(r"\b(?P<h>\d{1,2}|one) ?o['\u2019]?clock\b(?P<h2>)", re.I), _hour),
     (
         re.compile(
             r"(?:US\s?)?\$\s?"
@@ -572,6 +450,10 @@ _STEPS: tuple[tuple[re.Pattern[str], _Read], ...] = (
             + _N.replace("<n>", "<n2>"),
         ),
         lambda f, m: ("money", [_cents(f["n"] or f["n2"], f["k"])], ""),
+    ),
+    (
+        re.compile(r"\b" + _N + r" dollars?(?:,? and)? (?P<c>\d{1,2}) cents?\b", re.I),
+        lambda f, m: ("money", [_cents(f["n"]) + int(f["c"])], ""),
     ),
     (re.compile(r"\b" + _N + r"[\s-]?(?:dollars?|bucks|usd|euros?)\b", re.I), _money),
     (re.compile(r"\b" + _N + r" ?(?:cents?\b|\u00a2)", re.I), _small_money),
@@ -587,12 +469,15 @@ _STEPS: tuple[tuple[re.Pattern[str], _Read], ...] = (
     ),
     (
         re.compile(
-            r"(?<=\bat )(?P<h>\d{1,2})(?=[.,;:!)]*(?:\s*$|\s*\n|[.,;!)]|\s(?:on|in|sharp|and"
-            r"|instead"
-            r"|with|for|tonight|xday)))",
+            r"(?:(?<=\bat )|(?<=\bat about )|(?<=\bat around ))(?P<h>\d{1,2}|one)"
+            r"(?=[.,;:!?)]*(?:\s*$|\s*\n)|[.,;!?)](?!\d)|\s(?:on|in|sharp|and|instead|with|for|now"
+            r"|tonight|but|or|so|until|today|tomorrow|this|it|there|we|you|i|he|she|they|already"
+            r"|x(?:day|provider|person))\b|\sx(?:day|provider|person)\d)"
+            r"|(?:(?<=\baround )|(?<=\babout )|(?<=\buntil )|(?<=\btill )|(?<=\bfrom )|(?<=\bby ))"
+            r"(?P<h2>\d{1,2}|one)(?=ish\b| (?:on |in the |this |tomorrow|tonight|xday\d))",
             re.I,
         ),
         _hour,
     ),
-    (re.compile(r"(?<![\w.:/#-])" + _N + r"(?![\w:/%]|\.\d|-\w)"), _number),
+    (re.compile(r"(?<![\w.:/#-])" + _N + r"(?![\w/%]|:\d|\.\d|-\w)"), _number),
 )

@@ -1,6 +1,6 @@
 """Statements: what is told to the user and to others, each with its truth at that moment."""
 
-from judge.statements.checks import Told, Truthful
+from judge.statements.checks import Mails, Told, Truthful
 from judge.statements.statement import Statement
 
-__all__ = ["Statement", "Told", "Truthful"]
+__all__ = ["Mails", "Statement", "Told", "Truthful"]
