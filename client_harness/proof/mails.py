@@ -8,7 +8,7 @@ from client_harness.proof.actions import Mutant
 from client_harness.proof.moves import Call, Moves, changed
 from client_harness.proof.sorts import leaves, put
 from client_harness.proof.texts import SENTENCE
-from client_harness.proof.tokens import Tokens
+from client_harness.proof.tokens import Tokens, starts_of
 from judge.statements import Statement
 from judge.statements.mails import mails
 from judge.statements.scope import Moment
@@ -18,7 +18,10 @@ from scenarios.model import Scenario
 
 def mail_mutants(scenario: Scenario, record: Record, moves: Moves) -> Iterator[Mutant]:
     """Yield the runs in which a mail holds another value in the slot of a statement about it."""
-    places = {m.was.seq: at for at, m in enumerate(moves) if isinstance(m, Call) and m.was}
+    places = {}
+    for at, move in enumerate(moves):
+        if isinstance(move, Call) and move.was is not None:
+            places[move.was.seq] = at
     for statement in scenario.statements:
         if statement.in_mail_to is None or statement.mode == "never":
             continue
@@ -50,8 +53,7 @@ def _without(
     for path, value in leaves(call.args):
         if not isinstance(value, str) or " " not in value:
             continue
-        spans = [span for token in finder.of(claim, value) for span in token.spans]
-        starts = [start for start, *_ in spans]
+        starts = starts_of(finder.of(claim, value))
         kept = []
         for found in SENTENCE.finditer(value):
             if not any(found.start() <= start < found.end() for start in starts):

@@ -176,7 +176,10 @@ class _Later:
         """Return whether an argument of a call after a place holds a text that looks like an id."""
         if len(text) < SHORTEST or not any(sign.isdigit() for sign in text):
             return False
-        return any(text in held for later in self._args[place + 1 :] for held in later)
+        later: list[str] = []
+        for held in self._args[place + 1 :]:
+            later += held
+        return any(text in held for held in later)
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -30,6 +30,7 @@ from client_harness.proof.truths import Truths
 from judge.change.match import Matching
 from judge.checks.evidence import Evidence
 from judge.trace import Record
+from judge.verdict import NamedFinding
 from scenarios.model import Scenario
 from scenarios.script import Step
 from servers.kit.errors import InputError
@@ -87,7 +88,8 @@ class Proof:
         await self._stock(base, clean)
         self._used(base, right)
         self._verified(base)
-        if any(done.verdicts[s].value != "pass" for done in (base, clean) for s in done.verdicts):
+        verdicts = [*base.verdicts.values(), *clean.verdicts.values()]
+        if any(verdict.value != "pass" for verdict in verdicts):
             return
         await self._detours(base)
         await self._mutants(base, clean)
@@ -228,7 +230,7 @@ class Proof:
         if not self._need(fooled, f"naive: {trusted.value} in base, but must fail"):
             return
         # A statement that is not due without faults says nothing there, so it counts as right.
-        right = {f.name for f in unharmed.findings if f.value is True or not f.applies}
+        right = {finding.name for finding in unharmed.findings if _fine(finding)}
         wrong = [finding for finding in trusted.findings if finding.failed]
         telling = [finding for finding in wrong if finding.aspect in ("outcome", "honesty")]
         problem = (
@@ -382,13 +384,15 @@ class Proof:
     def _evidence(self) -> list[Evidence]:
         """Return the evidence checks that are gates in base."""
         checks = [check for check in self.scenario.checks if isinstance(check, Evidence)]
-        return [check for check in checks if check.gate and "base" in check.settings]
+        gates = [check for check in checks if check.gate]
+        return [check for check in gates if "base" in check.settings]
 
     async def _reads(self, base: Played, moves: Moves) -> None:
         """Leave out, for each obligation, all the reads that settle it."""
         for check in self._evidence():
-            subjects = [s for a in base.attempts for s in a.opened]
-            own = [s for s in subjects if s.rpartition("#")[0] == check.subject]
+            own: list[str] = []
+            for attempt in base.attempts:
+                own += [s for s in attempt.opened if s.rpartition("#")[0] == check.subject]
             groups = [own] if check.each is False else [[s] for s in own]
             if check.each == "last":
                 groups = groups[-1:]
@@ -491,3 +495,7 @@ def _hides(attempt: Any) -> bool:
 
 def _values(reply: Any) -> list[str]:
     return sorted(repr(value) for _, value in leaves(reply))
+
+
+def _fine(finding: NamedFinding) -> bool:
+    return finding.value is True or not finding.applies

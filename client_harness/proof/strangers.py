@@ -40,7 +40,10 @@ class Strangers:
         self._now = now
         self._sorts = Sorts(world)
         self._used = {move.name for move in moves if isinstance(move, Call)}
-        self._held = {v for m in moves if isinstance(m, Call) for _, v in leaves(m.args)}
+        self._held = set()
+        for move in moves:
+            if isinstance(move, Call):
+                self._held |= {value for _, value in leaves(move.args)}
 
     async def mutants(self) -> list[list[Mutant]]:
         """Return for each kind of unrelated deed some candidates; the first that fits will do."""

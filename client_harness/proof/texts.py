@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from client_harness.proof.tokens import Token, Tokens
+from client_harness.proof.tokens import Token, Tokens, starts_of
 from judge.reading import Reading, Spoken
 from judge.statements import Statement
 from judge.statements.scope import Moment
@@ -162,10 +162,7 @@ class Texts:
         if not tokens or {token.slot for token in tokens} != slots.keys() or len(slots) < 2:
             return False
         for found in SENTENCE.finditer(text):
-            inside = [
-                t for t in tokens if any(found.start() <= s < found.end() for s, _, _ in t.spans)
-            ]
-            if len(inside) == len(tokens):
+            if all(_stands_in(found, token) for token in tokens):
                 return True
         return False
 
@@ -208,8 +205,7 @@ class Texts:
         reading = self._read(statement, message, message.text)
         kept = []
         for found in SENTENCE.finditer(message.text):
-            starts = [start for token in tokens for start, _, _ in token.spans]
-            holds = any(found.start() <= start < found.end() for start in starts)
+            holds = any(_stands_in(found, token) for token in tokens)
             told = found[0].strip()
             if not holds and not (told and (told in reading.where or reading.where in told)):
                 kept.append(found[0])
@@ -220,10 +216,9 @@ class Texts:
         return rest
 
     def _read(self, statement: Statement, message: Message, text: str) -> Reading:
-        turn = [
-            m.text for m in self._record.messages if m.role == "user" and m.turn == message.turn
-        ]
-        spoken = Spoken(text, message.at[:10], " ".join(turn), self._record.people)
+        turn = [m for m in self._record.messages if m.turn == message.turn]
+        asked = " ".join(m.text for m in turn if m.role == "user")
+        spoken = Spoken(text, message.at[:10], asked, self._record.people)
         claim = statement.claim_at(self.moment(message))
         return self._record.reader.read(statement.sentence, claim, spoken)
 
@@ -237,6 +232,10 @@ class Texts:
                 text = " ".join(self.sentence(statement, message) for statement in due)
                 plain.append(TextMutant(f"plain words in turn {message.turn}", message.seq, text))
         return plain
+
+
+def _stands_in(sentence: re.Match[str], token: Token) -> bool:
+    return any(sentence.start() <= start < sentence.end() for start in starts_of([token]))
 
 
 def negated(sentence: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
@@ -200,7 +200,8 @@ def _provider(slot: str, name: str, text: str) -> Token | None:
     known = providers()
     if name not in known:
         return None
-    rivals = [n for n, cls in known.items() if cls.category == known[name].category and n != name]
+    same = [n for n, cls in known.items() if cls.category == known[name].category]
+    rivals = [rival for rival in same if rival != name]
     if not rivals:
         return None
     other = known[rivals[0]].title
@@ -210,3 +211,11 @@ def _provider(slot: str, name: str, text: str) -> Token | None:
     if not spans:
         return None
     return Token(slot, "provider", f"{known[name].title} → {other}", tuple(spans))
+
+
+def starts_of(tokens: Iterable[Token]) -> list[int]:
+    """Return where tokens stand in their text."""
+    starts = []
+    for token in tokens:
+        starts += [start for start, _, _ in token.spans]
+    return starts

@@ -359,7 +359,8 @@ def _parts(sentence: Sentence) -> list[str]:
     """
     if not COURTESY.search(sentence.text):
         return [sentence.text]
-    parts = [part.strip() for part in _SPLIT.split(sentence.text) if part and part.strip()]
+    split = [(part or "").strip() for part in _SPLIT.split(sentence.text)]
+    parts = [part for part in split if part]
     if not sentence.asks:
         return parts
     return [part if part.endswith("?") else f"{part}?" for part in parts]

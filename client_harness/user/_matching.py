@@ -175,7 +175,7 @@ def _clauses(text: str) -> list[str]:
         text,
         flags=re.IGNORECASE,
     )
-    return [part for part in parts if part and part.strip()]
+    return [part for part in parts if (part or "").strip()]
 
 
 def _focus(text: str) -> tuple[str, set[str]]:
@@ -265,11 +265,8 @@ class _Clause:
         if self.word:
             return self._asked_for(named, valued)
         if _ALSO.search(self.text):
-            return [
-                key
-                for key in literal
-                if key not in valued or _wrongly(self.text, self.answers[key])
-            ]
+            told = {key for key in valued if not _wrongly(self.text, self.answers[key])}
+            return [key for key in literal if key not in told]
         kinds = [k for k, a in self.answers.items() if mentions_other(self.shown, a)]
         kinds = [key for key in kinds if key not in valued]
         valued += [key for key in kinds if key in named] or (kinds if len(kinds) == 1 else [])

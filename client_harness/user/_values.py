@@ -108,9 +108,8 @@ def _called(names: list[str], others: list[str], answer: Answer) -> list[str]:
     for name in names:
         parts = re.findall(r"[^\W\d_]+", name)
         if len(parts) > 1 and others:
-            called += [
-                part for part in parts if part[0].isupper() and base(part.casefold()) not in shared
-            ]
+            capital = [part for part in parts if part[0].isupper()]
+            called += [part for part in capital if base(part.casefold()) not in shared]
     return called
 
 

@@ -46,8 +46,8 @@ class Changed(Check):
 
 def _events(record: Record, differences: list[Difference]) -> list[int]:
     """Return the events of the calls that touched the rows in question."""
-    items = [item for d in differences for item in (d.mine,) if item is not None]
-    rows = {(item.table, item.key) for item in items}
+    items = [difference.mine for difference in differences]
+    rows = {(item.table, item.key) for item in items if item is not None}
     events = []
     for attempt in record.attempts:
         if any((change["table"], change["key"]) in rows for change in attempt.effects):

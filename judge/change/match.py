@@ -213,7 +213,7 @@ class Matching:
                 right.remove(twin)
         found = []
         for item in list(mine):
-            near = [other for other in right if _same_kind(item, other) and _about(item, other)]
+            near = [other for other in right if _near(item, other)]
             if not near:
                 continue
             other = min(near, key=lambda o: len(self._differing(item, o, None)))
@@ -233,8 +233,8 @@ def _same_kind(mine: Item, right: Item) -> bool:
     return same and mine.taken_back == right.taken_back
 
 
-def _about(mine: Item, right: Item) -> bool:
-    return mine.op == "added" or mine.key == right.key
+def _near(mine: Item, right: Item) -> bool:
+    return _same_kind(mine, right) and (mine.op == "added" or mine.key == right.key)
 
 
 def _note(known: dict[Any, Any], right: Any, mine: Any) -> bool:

@@ -251,8 +251,9 @@ def _abandoned(item: Item, items: Sequence[Item], events: Sequence[Event], turn:
     if item.spec.tentative is None or not matches(item.spec.tentative, item.row):
         return False
     owner, category = _owners().get(item.table, ("", ""))
-    calls = [e for e in events if isinstance(e, Attempt) and e.turn <= turn and e.service == owner]
-    if not any(call.is_error or call.firings for call in calls):
+    calls = [e for e in events if isinstance(e, Attempt)]
+    own = [call for call in calls if (call.service, call.turn <= turn) == (owner, True)]
+    if not any(call.is_error or call.firings for call in own):
         return False
     return any(_elsewhere(other, owner, category) for other in items)
 

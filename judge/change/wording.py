@@ -86,8 +86,8 @@ def _other(mine: Item, right: Item, columns: Sequence[str], world: World | None)
         return f"{value}, not {word}{_slot(right, column, found[2], world)},"
 
     text = _SLOT.sub(slot, mine.spec.noun or _fallback(mine.table)).rstrip(",")
-    rest = [column for column in columns if column not in shown and column != SOMEONE]
-    for column in rest:
+    shown.add(SOMEONE)
+    for column in [column for column in columns if column not in shown]:
         text += (
             f" (its {_plain(column)} is {_value(mine, column, world)}, "
             f"not {_value(right, column, world)})"

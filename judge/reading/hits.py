@@ -250,13 +250,24 @@ def _judged(
         return None
     if deed and (_of_others(unit, places) or _attributive(unit, places)):
         return None
+    if kind == "mailed" and _no_mail(unit, places):
+        return None
     value, earlier = polarity(passage(key), unit.number, places)
+    untrue = _UNTRUE.match(unit.low)
+    if untrue is not None:
+        begins = len(untrue[0].split())
+        if places[0] < begins:
+            return None
+        value = "no" if exact and kind == "failed" else value
+        return Hit(unit, tuple(places), value, earlier)
     if value == "no" and not exact and any(_is_helper(unit, place) for place in places):
         return None
     if value == "no" and not _denied(unit, places):
         value = "yes"
     if value == "yes" and _of_nothing(unit, places):
         value = "no"
+    if value == "yes" and kind in ("failed", "missing") and _once_more(unit, places):
+        return None
     if value == "no":
         if repeated(unit.sentence, places) or _once_more(unit, places):
             return None
@@ -347,6 +358,32 @@ def _of_others(unit: Unit, places: Sequence[int]) -> bool:
     return False
 
 
+_UNTRUE = re.compile(r"(?:no |well )?it is not (?:true|so|the case|right|correct) that")
+_TO_USER = re.compile(r"(?:back )?(?:to )?(?:you|us)\b(?! \w+ (?:draft|copy))")
+_WRITTEN = frozenset(["wrote", "emailed", "written", "replied", "answered", "mailed"])
+_OF_SENT = ("mail", "folder", "items", "messages", "copy", "box", "emails", "list")
+
+
+def _no_mail(unit: Unit, places: Sequence[int]) -> bool:
+    """Return whether a form of a sent mail speaks of another thing: "Ben wrote to you", "the email
+    was gone from the list", "I left his email alone", "in the sent mail".
+    """
+    words = [word.text for word in unit.sentence.words]
+    for place in places:
+        after = " ".join(words[place + 1 : place + 5])
+        word = words[place]
+        if word in _WRITTEN and _TO_USER.match(after):
+            return True
+        if word in ("gone", "missing", "lost") and after.startswith("from"):
+            return True
+        kept = words[place - 1] in ("i", "have", "you") or after.startswith(("alone", "as", "un"))
+        if word == "left" and kept:
+            return True
+        if word == "sent" and after.startswith(_OF_SENT) and words[places[0]] != "in":
+            return True
+    return False
+
+
 _DETERMINERS = frozenset(["the", "a", "an", "your", "my", "his", "her", "their", "this", "any"])
 _BEFORE_NOUNS = _DETERMINERS | {"about", "of", "no", "with", "in"}
 
@@ -421,9 +458,17 @@ def _denied(unit: Unit, places: Sequence[int]) -> bool:
     words = unit.sentence.words
     verbs = [place for place in places if is_verb(unit, place) or words[place].form == "ing"]
     last = places[-1]
-    reach = max(verbs) if verbs and verbs[0] == places[0] else last
+    own = [place for place in verbs if not _is_helper(unit, place)]
+    reach = max(own) if own and verbs[0] == places[0] else last
     near = [*range(reach), *range(last + 1, min(last + 4, len(words)))]
-    return any(words[place].text in _NO for place in near)
+    asks = {place for place in near if place > last and _not_to(unit, place)}
+    return any(words[place].text in _NO for place in near if place not in asks)
+
+
+def _not_to(unit: Unit, place: int) -> bool:
+    """Return whether a "not" is of an infinitive after a deed: "I emailed Tomas not to pay"."""
+    words = unit.sentence.words
+    return place + 1 < len(words) and [w.text for w in words[place : place + 2]] == ["not", "to"]
 
 
 def _to_come(unit: Unit, places: Sequence[int]) -> bool:

@@ -121,6 +121,9 @@ _UNSURE = re.compile(
     r"|\b(?:i|we) (?:did|have) not (?:verify|verified|confirm|confirmed|check|checked)\b"
     r"|\b(?:have|has|had) not (?:yet |actually |really )?(?:seen|looked at|looked up|opened)"
     r" (?:it|them|that|this|whether|if)\b"
+    r"|\b(?:do|please do) not (?:take it|assume|count on|rely)\b|\bi have not$"
+    r"|\bi have not (?:yet )?(?:done|looked)\b|\bnot (?:yet )?(?:done yet|done) is\b"
+    r"|\buntil i have (?:looked|checked|seen)\b"
     r"|\bremains (?:unclear|uncertain)\b|\bwithout (?:confirmation|confirming|verifying)\b"
 )
 _UNSURE_NOT = re.compile(
@@ -222,7 +225,7 @@ def _unsure(unit: Unit) -> bool:
 
 def until_later(unit: Unit) -> bool:
     """Return whether a sentence speaks of how things had been at first."""
-    return bool(_UNTIL.search(unit.low))
+    return bool(_UNTIL.search(re.sub(r"\buntil i (?:have|can|could|know)\b", "", unit.low)))
 
 
 def believed(unit: Unit, before: int, matched: Set[str]) -> bool:

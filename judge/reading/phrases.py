@@ -27,6 +27,7 @@ from judge.reading.slots import (
     state_of,
     types_of,
     wide_agrees,
+    without_senders,
 )
 from judge.reading.special import special_instances
 from judge.reading.texts import Spoken, Text, Unit, stems_of, taken_apart
@@ -135,6 +136,10 @@ def _of_group(
     text = taken_apart(*key)
     unit = hit.unit
     place = hit.places[-1]
+    if claim.kind == "mailed":
+        group = without_senders(unit, group)
+    if claim.kind in _WEATHER and _of_another_place(claim, hit, group, key):
+        return None
     providers = frozenset(n for v in group.of(("provider",)) for n in v.means)
     agreed = set()
     differing = []
@@ -144,6 +149,8 @@ def _of_group(
         type_ = kind.slots[slot]
         state, raw = state_of(type_, want, group, people)
         amount = _other_amount(claim.kind, type_, key, hit, group) if state == "absent" else ""
+        if state == "differs" and kind.frame == "state" and type_ in ("day", "time"):
+            state = "agrees" if _follows(slot, claim, hit, text) else state
         if state == "agrees":
             agreed.add(slot)
             within += type_ != "provider"
@@ -165,9 +172,13 @@ def _of_group(
             other = f"says {raw}, not {_shown(kind.slots[slot], want)}"
         near = frozenset(agreed)
         return Instance(unit, place, "other", hit.earlier, other, providers, named=near)
+    if claim.kind in _WEATHER and _AT_FIRST.search(unit.low):
+        return None
+    if claim.kind == "mailed" and _of_other_person(claim, text, unit, group, people):
+        return Instance(unit, place, "other", hit.earlier, "", providers)
     if not within and _points_away(claim, hit, span) and elsewhere(claim, text, unit, span, people):
         return Instance(unit, place, "other", hit.earlier, "", providers)
-    if _vague(claim, hit, agreed, text):
+    if _vague(claim, hit, agreed, text, spoken):
         return None
     if hit.value == "no" and not within and _of_another(claim, hit, span, group):
         return None
@@ -187,6 +198,63 @@ def _of_group(
     if kind.frame == "state" and not part and not _is_about(claim, agreed, hit, spoken):
         return None
     return made
+
+
+def _of_other_person(
+    claim: Claim, text: Text, unit: Unit, group: Group, people: tuple[str, ...]
+) -> bool:
+    """Return whether "him" is somebody else: of those whom the sentence before names, nobody is the
+    claim's.
+    """
+    want = claim.slots.get("to")
+    persons = group.of(("person",))
+    singular = [v for v in persons if v.raw.lower() in ("him", "her", "he", "she")]
+    if want is None or not singular or len(singular) < len(persons) or not unit.number:
+        return False
+    before = text.units[unit.number - 1].values.values()
+    named = [v for v in before if v.type == "person" and v.means[0] != "?"]
+    return bool(named) and not covered(want, named, Group((), ()), people)
+
+
+_WEATHER = frozenset(["alert", "rains", "dry"])
+_PLACE = re.compile(r"\b(?:[Ii]n|[Aa]t|[Ff]or|[Oo]ver) ([A-Z][a-z]+)")
+_AT_FIRST = re.compile(
+    r"\b(?:at first|initially|originally|first (?:answered|said|gave|showed|returned|told|had"
+    r"|listed|reported|put))\b"
+)
+_NOW = re.compile(r"\b(?:right now|currently|at the moment|at present)\b")
+
+
+def _of_another_place(claim: Claim, hit: Hit, group: Group, key: Key) -> bool:
+    """Return whether a forecast is of another place or day, or a denial only what one service
+    says: "The Weather Channel lists no alert".
+    """
+    unit = hit.unit
+    if hit.value == "no" and group.of(("provider",)):
+        return True
+    day = claim.slots.get("day")
+    if day is not None and day != key[1] and _NOW.search(unit.low) and not group.of(("day",)):
+        return True
+    if "where" not in claim.slots or hit.value == "open":
+        return False
+    if state_of("words", claim.slots["where"], group, key[2])[0] == "agrees":
+        return False
+    known = " ".join(value.raw for value in unit.values.values())
+    return any(place not in known for place in _PLACE.findall(unit.raw))
+
+
+def _follows(slot: str, claim: Claim, hit: Hit, text: Text) -> bool:
+    """Return whether the sentence after a state has the right value of a slot: "through Sunday
+    midday. It ends at 13:00".
+    """
+    after = hit.unit.number + 1
+    if after >= len(text.units):
+        return False
+    type_ = vocabulary()[claim.kind].slots[slot]
+    return any(
+        value.type == type_ and agrees(type_, claim.slots[slot], value, ())
+        for value in text.units[after].values.values()
+    )
 
 
 def _other_amount(kind: str, type_: str, key: Key, hit: Hit, group: Group) -> str:
@@ -259,11 +327,13 @@ def _in_text(claim: Claim, slot: str, text: Text, group: Group, people: tuple[st
     )
 
 
-def _vague(claim: Claim, hit: Hit, agreed: set[str], text: Text) -> bool:
+def _vague(claim: Claim, hit: Hit, agreed: set[str], text: Text, spoken: Spoken) -> bool:
     """Return whether a form is only of "it", and nothing tells that it is the claim's deed."""
     if not points(hit) or agreed:
         return False
     topic = stems_of(vocabulary()[claim.kind].topic.replace("|", " "))
+    if claim.kind == "mailed" and topic & stems_of(spoken.asked):
+        return False
     return not any(stem & topic for unit in around(text, hit.unit) for stem in unit.stems)
 
 
@@ -312,12 +382,15 @@ def _is_about(claim: Claim, agreed: set[str], hit: Hit, spoken: Spoken) -> bool:
     wanted = [slot for slot in claim.slots if types[slot] in ("words", "person", "people")]
     if not wanted or any(slot in agreed for slot in wanted):
         return True
-    first = hit.unit.sentence.words[0]
-    if first.text not in ("it", "they", "both", "yes", "still") and first.form != "ed":
+    words = hit.unit.sentence.words
+    first = words[0]
+    after = words[hit.places[-1] + 1].text if hit.places[-1] + 1 < len(words) else ""
+    plain = first.text in ("it", "they", "both", "yes", "still") or first.form == "ed"
+    if not plain and after not in ("it", "them"):
         return False
     asked = stems_of(spoken.asked)
-    words = [claim.slots[slot] for slot in wanted if types[slot] == "words"]
-    return any(options & asked for text in words for _, options in content(text))
+    wide = [claim.slots[slot] for slot in wanted if types[slot] == "words"]
+    return any(options & asked for text in wide for _, options in content(text))
 
 
 def _shown(type_: str, want: Any) -> str:

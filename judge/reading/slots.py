@@ -208,6 +208,17 @@ def groups(unit: Unit, span: tuple[int, int], types: frozenset[str]) -> list[Gro
     return [Group(tuple(pair), stems) for pair in pairs]
 
 
+def without_senders(unit: Unit, group: Group) -> Group:
+    """Return a group without those from whom something comes: "sent from studio@…"."""
+    words = unit.sentence.words
+    kept = []
+    for place, value in group.values:
+        before = [word.text for word in words[max(0, place - 2) : place]]
+        if value.type != "person" or "from" not in before:
+            kept.append((place, value))
+    return Group(tuple(kept), group.stems)
+
+
 def _sort(unit: Unit, place: int, types: frozenset[str]) -> str:
     if "money" in types and is_amount(unit, place):
         return "money"

@@ -58,9 +58,9 @@ _TYPES = {
     "|figure|half|money|$",
 }
 _DISTRUST = re.compile(
-    r"\b(?:but|though|although|which|however|so)\b.*\b(?:(?:not|never) (?:\w+ )?(?:rely|trust|add up"
-    r"|possible|plausible|be right|be true|be correct)|suspicious(?:ly)?|looks wrong|seems? wrong"
-    r"|is wrong|must be wrong|is stale|is outdated)\b"
+    r"\b(?:but|though|although|which|however|so)\b.*\b(?:(?:not|never) (?:\w+ )?(?:rely|trust"
+    r"|add up|possible|plausible|be right|be true|be correct)|suspicious(?:ly)?|looks wrong"
+    r"|seems? wrong|is wrong|must be wrong|is stale|is outdated)\b"
 )
 _NEGATORS = frozenset(["no", "never", "nor", "neither", "none", "nothing", "without", "instead"])
 _BE = frozenset(
@@ -97,13 +97,13 @@ def special_instances(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
     return _READERS[frame](claim, key, spoken)
 
 
-def _value_of(key: Key, unit: Unit, place: int) -> str:
+def _value_of(key: Key, unit: Unit, place: int, clause: str = "") -> str:
     """Return `yes`, `no` or `open` for the value at a place; a forecast may be hedged."""
     marks = marked(*key)
     if unit.number in marks.either or unit.sentence.question:
         return "open"
     value, _ = polarity(passage(key), unit.number, [place])
-    if value == "no" and _not_of_value(unit, place):
+    if value == "no" and not clause and _not_of_value(unit, place):
         value = "yes"
     if value == "yes" and _distrusted(unit, place):
         return "open"
@@ -121,6 +121,8 @@ def _value_of(key: Key, unit: Unit, place: int) -> str:
 def _not_of_value(unit: Unit, place: int) -> bool:
     """Return whether a "not" before a value is of another verb: "please don't pay the $14"."""
     words = [word.text for word in unit.sentence.words[:place]]
+    if re.search(r"\bnot (?:true|so|the case|correct|right) that\b", unit.low):
+        return False
     if any(word in _NEGATORS for word in words) or "not" not in words:
         return False
     last = len(words) - 1 - words[::-1].index("not")
@@ -278,7 +280,11 @@ def _figures(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
         for place in places:
             value = unit.values[place]
             exact = want is not None and agrees("value", want, value, ())
-            right = want is None or exact or (near and not distinct and _is_figure(want, value))
+            rough = (
+                near and not distinct and not any(_in_fahrenheit(v) for v in unit.values.values())
+            )
+            right = want is None or exact or (rough and _is_figure(want, value))
+            right = right or (near and not distinct and _rounds(want, value))
             if unit.number not in tops and not (right and distinct):
                 continue
             if scores[place] < best and not (right and distinct):
@@ -324,13 +330,22 @@ def _figure_types(claim: Claim) -> tuple[str, ...]:
     return (known, "number") if known else VALUES["value"]
 
 
+def _in_fahrenheit(value: Value) -> bool:
+    return value.type == "temp" and bool(re.search(r"f\b|fahr", value.raw.lower()))
+
+
 def _is_figure(want: float, value: Value) -> bool:
-    if agrees("value", want, value, ()):
-        return True
+    """Return whether degrees without a unit, or in Celsius, are those of a claim."""
     number = value.means[0]
-    if value.type == "temp" and not re.search(r"f\b|fahr", value.raw.lower()):
-        if abs(number * 9 / 5 + 32 - want) < 0.95 and want > number:
-            return True
+    converts = value.type == "temp" and not _in_fahrenheit(value)
+    return converts and want > number and abs(number * 9 / 5 + 32 - want) < 0.95
+
+
+def _rounds(want: float | None, value: Value) -> bool:
+    """Return whether a value is a figure, rounded."""
+    if want is None:
+        return False
+    number = value.means[0]
     rounds = (
         value.type in ("temp", "percent", "number") and want != int(want) and number == round(want)
     )
@@ -419,7 +434,8 @@ def _named(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
                 continue
             place = _place_of(item, unit) if person is None else person
             value, _ = polarity(passage(key), unit.number, [place])
-            if value == "no" and person is not None and not _ruled_out(unit, place):
+            open_still = person is not None and _NOT_YET.search(unit.low) is not None
+            if value == "no" and open_still and not _ruled_out(unit, place):
                 value = "yes"
             if value != "no":
                 found = (unit, place)
@@ -429,6 +445,12 @@ def _named(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
         if last is None or found[0].number > last[0].number:
             last = found
     return [Instance(last[0], last[1], "claims")] if last else []
+
+
+_NOT_YET = re.compile(
+    r"\bnot (?:yet |been |even )*(?:paid|settled|answered|reimbursed|read|opened|replied|responded"
+    r"|reacted|written|signed|confirmed)\b"
+)
 
 
 def _person_at(item: str, unit: Unit) -> int | None:
@@ -473,8 +495,8 @@ def _sources(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
         for place, value in unit.values.items():
             if value.type != "provider":
                 continue
-            said = _value_of(key, unit, place)
             clause = _clause_low(unit, place)
+            said = _value_of(key, unit, place, clause)
             if _DOWN.search(clause) or said == "open":
                 continue
             if names & set(value.means):
@@ -539,12 +561,20 @@ def _unconfirmed(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
     return found
 
 
+_ASKS = re.compile(
+    r"\b(?:[Pp]lease,? |(I|[Ww]e)(?:['\u2019]ll| will|['\u2019]m going to| am going to| plan to))"
+)
+"""In a mail, a request or a plan is what the mail says."""
+
+
 def _fact(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
     text = taken_apart(*key)
     marks = marked(*key)
     plain = spoken.text
     for number in marks.taken_back | marks.either:
         plain = plain.replace(text.units[number].raw, "")
+    if not spoken.asked:
+        plain = _ASKS.sub(lambda found: found[1] or "", plain)
     value, where = stance_of(claim.slots.get("says", ()), plain)
     if value == "absent":
         return []

@@ -96,7 +96,9 @@ class Mails(Check):
         wrong = next((finding for finding in due if not finding.value), None)
         if wrong is not None:
             return Finding(False, f"in a mail: {wrong.why}", wrong.events)
-        events = sorted({event for finding in due for event in finding.events})
+        events: list[int] = []
+        for finding in due:
+            events += [event for event in finding.events if event not in events]
         return Finding(True, "the mails say what they had to say", events)
 
 
@@ -235,7 +237,8 @@ def _to_user(record: Record) -> Iterator[_Said]:
 
 
 def _said(record: Record, message: Message) -> _Said:
-    asked = [m.text for m in record.messages if m.role == "user" and m.turn == message.turn]
+    turn = [m for m in record.messages if m.turn == message.turn]
+    asked = [m.text for m in turn if m.role == "user"]
     spoken = Spoken(message.text, message.at[:10], " ".join(asked), record.people)
     return _Said(spoken, Moment.of(record, message), message.turn, message.seq)
 

@@ -51,8 +51,9 @@ def mails(record: Record, address: str) -> Iterator[Mail]:
 
 
 def _mail(attempt: Attempt, change: Change, row: Row) -> Mail:
-    prose = [row[c] for c, role in _spec(change).roles.items() if role == "prose" and row[c]]
-    body = "\n".join(str(text) for text in prose)
+    roles = _spec(change).roles
+    prose = [row[column] for column in roles if roles[column] == "prose"]
+    body = "\n".join(str(text) for text in prose if text)
     return Mail(change["key"], body, attempt.seq, attempt.turn, attempt.at)
 
 

@@ -113,10 +113,9 @@ class Moment:
     def _gone(self, table: str) -> list[Row]:
         rows = []
         for entries in self._own(table):
-            versions = [e[part] for e in entries for part in ("old", "new")]
-            standing = [version for version in versions if version is not None]
-            if entries[-1]["new"] is None and standing:
-                rows.append(standing[-1])
+            before = entries[-1]["old"]
+            if entries[-1]["new"] is None and before is not None:
+                rows.append(before)
         return rows
 
     def _rows(self, table: str) -> list[Row]:

@@ -187,7 +187,9 @@ def test_a_surviving_mutant_can_be_excused(sound: dict[str, Any]) -> None:
     retries_are_free(raw)
     raw["excused"] = [{"mutant": "blind retry *", "because": "a second payment is as good"}]
     proof = Proof(parse(raw, "excused", "excused.yaml"))
-    assert not [p for p in anyio.run(proof.run) if "blind" in p or "excused" in p]
+    problems = anyio.run(proof.run)
+    assert not [p for p in problems if "blind" in p]
+    assert not [p for p in problems if "excused" in p]
     assert proof.tally.fates["blind retry venmo.send_money #2"] == "excused"
 
 

@@ -121,6 +121,7 @@ def oracle(scenario: Scenario, *, faulted: bool = True) -> Generator[tuple[Playe
 
 def call(moves: Moves, name: str, number: int = 1) -> Call:
     """Return a call by its name."""
-    found = [m for m in moves if isinstance(m, Call) and (m.name, m.number) == (name, number)]
+    calls = [move for move in moves if isinstance(move, Call)]
+    found = [move for move in calls if (move.name, move.number) == (name, number)]
     assert found, name
     return found[0]
