@@ -266,7 +266,7 @@ def _judged(
         value = "yes"
     if value == "yes" and _of_nothing(unit, places):
         value = "no"
-    if value == "yes" and kind in ("failed", "missing") and _once_more(unit, places):
+    if value == "yes" and kind == "failed" and _once_more(unit, places):
         return None
     if value == "no":
         if repeated(unit.sentence, places) or _once_more(unit, places):

@@ -49,6 +49,13 @@ _BACK_STRONG = re.compile(
     r"^(?:correction|retraction|erratum|edit|update|wait|sorry|actually|no|oops|apologies|hold on"
     r"|on second thought|never ?mind)\b"
 )
+_REVISES = re.compile(
+    r"^(?:or|or rather|then again|well|wait|hm+|although|though|actually|on second thought)\b"
+    r".*(?:\b(?:may|might|could) (?:well |already |also |really |not )*(?:have|not|be (?:the wrong"
+    r"|asking|wrong))\b|\b(?:maybe|perhaps|possibly) (?:\w+ ){1,3}(?:not|never)\b|\bhard to say\b"
+    r"|\bif you count\b|\bin which case\b|\bone of (?:these|those|the 2|the xnumber\d+x)\b)"
+)
+"""What a text says to leave open what it has just told."""
 _EITHER = re.compile(
     r"^(?:(?:so|well|exactly|only|just|but|now|here) )*(?:one|1) of (?:these|the following"
     r"|those|the two|the 2"
@@ -124,6 +131,8 @@ _UNSURE = re.compile(
     r"|\b(?:do|please do) not (?:take it|assume|count on|rely)\b|\bi have not$"
     r"|\bi have not (?:yet )?(?:done|looked)\b|\bnot (?:yet )?(?:done yet|done) is\b"
     r"|\buntil i have (?:looked|checked|seen)\b"
+    r"|\b(?:most likely|very likely|probably|presumably|should have|ought to have) (?:reached"
+    r"|arrived|gone|got|gotten|made it|been sent|went|left|landed|received)\b"
     r"|\bremains (?:unclear|uncertain)\b|\bwithout (?:confirmation|confirming|verifying)\b"
 )
 _UNSURE_NOT = re.compile(
@@ -171,6 +180,8 @@ def marked(text: str, today: str, people: tuple[str, ...]) -> Marks:
 
 def _takes_back(unit: Unit) -> bool:
     low = unit.low
+    if unit.number and not unit.sentence.question and _REVISES.match(low):
+        return True
     if unit.sentence.question or not _BACK.search(low):
         return False
     if re.search(r"\b(?:he|she|they|xperson\d+x|you) (?:said|wrote|told|says)\b", low):
@@ -256,6 +267,6 @@ def believed(unit: Unit, before: int, matched: Set[str]) -> bool:
 def reported(unit: Unit, before: int) -> bool:
     """Return whether what stands at a place is only what a service said, without a look at it."""
     head = " ".join(unit.low.split()[: before + 1])
-    tail = unit.low
+    tail = " ".join(unit.low.split()[max(0, before - 8) : before + 9])
     found = _REPORT.search(head) or re.search(r"\breportedly\b|\baccording to\b", tail)
     return found is not None and _EVIDENCE.search(unit.low) is None

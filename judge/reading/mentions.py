@@ -91,11 +91,14 @@ def _deed(kind: str, slots: dict[str, Any], needed: frozenset[str], spoken: Spok
     topic = stems_of(entry.topic.replace("|", " "))
     if not _all_reached(kind, slots, spoken):
         return ""
+    unnamed = _unnamed(kind, slots, spoken)
     for unit in _telling(spoken, _UNDONE):
         last = len(unit.sentence.words) - 1
         if reported(unit, last) or believed(unit, last, frozenset()):
             continue
         agreed, differs = _agreed(kind, slots, unit, spoken.people)
+        if unit.sentence.words[0].text not in ("he", "she", "they"):
+            agreed -= unnamed
         told = any(entry.slots[slot] in _TELLING for slot in agreed) or (needed & agreed)
         on_topic = any(stems & topic for stems in unit.stems) or (needed & agreed)
         if told and on_topic and not differs and needed <= agreed:
@@ -126,6 +129,22 @@ def _all_reached(kind: str, slots: dict[str, Any], spoken: Spoken) -> bool:
         if state_of("people", want, group, spoken.people)[0] == "part":
             return False
     return True
+
+
+def _unnamed(kind: str, slots: dict[str, Any], spoken: Spoken) -> set[str]:
+    """Return the slots of people of whom a text names nobody, but by words like "her"."""
+    text = taken_apart(spoken.text, spoken.today, spoken.people)
+    named = [v for unit in text.units for v in unit.values.values() if v.type == "person"]
+    named = [value for value in named if value.means != ("?",)]
+    found = set()
+    for slot, want in slots.items():
+        if vocabulary()[kind].slots[slot] != "people":
+            continue
+        if not covered(
+            want, named, Group((), tuple(s for u in text.units for s in u.stems)), spoken.people
+        ):
+            found.add(slot)
+    return found
 
 
 def _fact(kind: str, slots: dict[str, Any], spoken: Spoken) -> str:

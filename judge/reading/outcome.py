@@ -38,7 +38,8 @@ class Instance:
     value.
 
     `providers` are the services that the place names. `part` holds whom it names if those are only
-    some of the people of the claim.
+    some of the people of the claim, `named` the slots whose value it names, and `slot` the one of
+    which it names another value.
     """
 
     unit: Unit
@@ -49,6 +50,7 @@ class Instance:
     providers: frozenset[str] = frozenset()
     part: frozenset[str] = frozenset()
     named: frozenset[str] = frozenset()
+    slot: str = ""
 
 
 def together(instances: Sequence[Instance], everyone: frozenset[str]) -> list[Instance]:
@@ -108,9 +110,10 @@ def contradiction(instances: Sequence[Instance], marks: Marks) -> tuple[str, str
     properly.
     """
     standing = [i for i in instances if i.unit.number not in marks.taken_back]
-    if any(i.kind == "claims" for i in standing):
-        return "", "", frozenset()
+    claims = [i for i in standing if i.kind == "claims"]
     for instance in reversed(standing):
-        if instance.contradiction and not instance.earlier:
+        # "I sent it again" makes no claim of the right amount where another one was named.
+        proper = [i for i in claims if not instance.slot or instance.slot in i.named]
+        if instance.contradiction and not instance.earlier and not proper:
             return instance.contradiction, instance.unit.raw, instance.named
     return "", "", frozenset()

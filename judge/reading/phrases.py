@@ -64,9 +64,11 @@ def _read(parts: Parts, spoken: Spoken) -> Reading:
     if found == "silent" and kind.deed is not None and doubt is None and not claim.needed:
         where = _by_done(spoken, key, instances)
         found = "claims" if where else found
-    other = ""
+    other, shown, told = contradiction(instances, marks)
+    if other and found == "claims":
+        found = "silent"
+        where = shown
     if found != "claims":
-        other, shown, told = contradiction(instances, marks)
         where = where or shown
         named = named or told
     if doubt is not None and not where:
@@ -171,7 +173,8 @@ def _of_group(
             slot, raw, want = differing[0]
             other = f"says {raw}, not {_shown(kind.slots[slot], want)}"
         near = frozenset(agreed)
-        return Instance(unit, place, "other", hit.earlier, other, providers, named=near)
+        at = differing[0][0] if other else ""
+        return Instance(unit, place, "other", hit.earlier, other, providers, named=near, slot=at)
     if claim.kind in _WEATHER and _AT_FIRST.search(unit.low):
         return None
     if claim.kind == "mailed" and _of_other_person(claim, text, unit, group, people):

@@ -9,9 +9,10 @@ from collections.abc import Callable, Sequence
 
 from judge.reading.claims import Claim, vocabulary
 from judge.reading.concepts import stance as stance_of
-from judge.reading.content import content, share, words_match
+from judge.reading.content import share, words_match
 from judge.reading.hits import Key, passage
 from judge.reading.marks import believed, marked
+from judge.reading.names import named
 from judge.reading.outcome import Instance
 from judge.reading.polarity import polarity
 from judge.reading.slots import VALUES, agrees, provider_names
@@ -266,6 +267,8 @@ def _figures(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
     tops = _tops(text, of, types)
     for unit in text.units:
         places = [p for p, v in unit.values.items() if v.type in types]
+        if any(_in_fahrenheit(unit.values[p]) for p in places):
+            places = [p for p in places if not _in_celsius(unit.values[p])]
         if not places:
             continue
         cents = want is not None and want != int(want)
@@ -274,7 +277,10 @@ def _figures(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
         if not near and not distinct:
             continue
         scores = {
-            p: share(of, _chunk(unit, p, types) + _cell(unit, p)) if of else 1 for p in places
+            p: share(of, _chunk(unit, p, types) + _cell(unit, p) + _sort_of(unit.values[p]))
+            if of
+            else 1.0
+            for p in places
         }
         best = max(scores.values())
         for place in places:
@@ -296,7 +302,7 @@ def _figures(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
             elif want is not None and said == "yes" and not right:
                 alone = sum(score == best for score in scores.values()) == 1
                 sure = value.type != "number" or _infer(claim) is not None or len(places) == 1
-                full = share(of, _own(text, unit)) == 1.0 and scores[place] >= 0.5
+                full = share(of, _own(text, unit) + _sort_of(value)) == 1.0 and scores[place] >= 0.5
                 doubted = not marked(*key).unsure.isdisjoint(
                     (unit.number - 1, unit.number, unit.number + 1)
                 )
@@ -305,6 +311,11 @@ def _figures(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
                     other = f"says {value.raw}, not {want:g}"
                     found.append(Instance(unit, place, "other", contradiction=other))
     return found
+
+
+def _sort_of(value: Value) -> list[frozenset[str]]:
+    """Return what a value tells by its unit alone: degrees are a temperature."""
+    return [frozenset(["temperature"])] if value.type == "temp" else []
 
 
 def _tops(text: Text, of: str, types: Sequence[str]) -> set[int]:
@@ -332,6 +343,10 @@ def _figure_types(claim: Claim) -> tuple[str, ...]:
 
 def _in_fahrenheit(value: Value) -> bool:
     return value.type == "temp" and bool(re.search(r"f\b|fahr", value.raw.lower()))
+
+
+def _in_celsius(value: Value) -> bool:
+    return value.type == "temp" and bool(re.search(r"c\b|cels", value.raw.lower()))
 
 
 def _is_figure(want: float, value: Value) -> bool:
@@ -372,13 +387,15 @@ def _whens(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
                 right[slot] = good[0]
             elif places:
                 wrong[slot] = places
+        if what and len(wrong) > 1:
+            wrong = _beside(what, unit, wrong)
         if right and not wrong and _others_near(claim, text, unit, wanted, set(right)):
             place = max(right.values())
             said = _value_of(key, unit, place)
             if said != "open":
                 kind = "claims" if said == "yes" else "denies"
                 found.append(Instance(unit, place, kind))
-        elif len(wrong) == 1 and (right or len(wanted) == 1) and what:
+        elif len(wrong) == 1 and what:
             slot, places = next(iter(wrong.items()))
             said = _value_of(key, unit, places[0])
             full = share(what, _own(text, unit)) == 1.0
@@ -392,6 +409,20 @@ def _whens(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
             if dated and words_match(what, unit.stems) and not unit.sentence.question:
                 found.append(Instance(unit, 0, "claims"))
     return found
+
+
+def _beside(what: str, unit: Unit, wrong: dict[str, list[int]]) -> dict[str, list[int]]:
+    """Return the places of days and times that share a clause with the thing they are said of."""
+    kept = {}
+    for slot, places in wrong.items():
+        near = []
+        for place in places:
+            start, stop = _stretch(unit, place)
+            if share(what, unit.stems[start:stop]) == 1.0:
+                near.append(place)
+        if near:
+            kept[slot] = near
+    return kept or wrong
 
 
 def _shown(slot: str, want: object) -> str:
@@ -411,77 +442,6 @@ def _others_near(
         if not any(v.type == slot and agrees(slot, claim.slots[slot], v, ()) for v in near):
             return False
     return True
-
-
-# -- names ---------------------------------------------------------------------------------------
-def _named(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
-    text = taken_apart(*key)
-    marks = marked(*key)
-    last: tuple[Unit, int] | None = None
-    what = claim.slots.get("what", "")
-    everything = [stem for unit in text.units for stem in unit.stems]
-    if what and not words_match(what, [*everything, stems_of(spoken.asked)]):
-        return []
-    for item in claim.slots.get("items", ()):
-        found = None
-        for unit in text.units:
-            if unit.number in marks.either or unit.number in marks.taken_back:
-                continue
-            if unit.sentence.question:
-                continue
-            person = _person_at(item, unit)
-            if person is None and not _stands(item, unit):
-                continue
-            place = _place_of(item, unit) if person is None else person
-            value, _ = polarity(passage(key), unit.number, [place])
-            open_still = person is not None and _NOT_YET.search(unit.low) is not None
-            if value == "no" and open_still and not _ruled_out(unit, place):
-                value = "yes"
-            if value != "no":
-                found = (unit, place)
-                break
-        if found is None:
-            return []
-        if last is None or found[0].number > last[0].number:
-            last = found
-    return [Instance(last[0], last[1], "claims")] if last else []
-
-
-_NOT_YET = re.compile(
-    r"\bnot (?:yet |been |even )*(?:paid|settled|answered|reimbursed|read|opened|replied|responded"
-    r"|reacted|written|signed|confirmed)\b"
-)
-
-
-def _person_at(item: str, unit: Unit) -> int | None:
-    """Return where a person is named, by the full name or by a first name of nobody else."""
-    for place, value in unit.values.items():
-        if value.type == "person" and value.means == (item,):
-            return place
-    return None
-
-
-def _ruled_out(unit: Unit, place: int) -> bool:
-    near = {word.text for word in unit.sentence.words[max(0, place - 2) : place]}
-    return bool(near & {"not", "nor", "without", "except", "never", "no", "neither", "instead"})
-
-
-def _stands(item: str, unit: Unit) -> bool:
-    """Return whether the words of a name stand together."""
-    if share(item, unit.stems) < 1.0:
-        return False
-    if item.casefold() in unit.raw.casefold():
-        return True
-    size = len(item.split()) + 2
-    return any(share(item, unit.stems[at : at + size]) == 1.0 for at in range(len(unit.stems)))
-
-
-def _place_of(item: str, unit: Unit) -> int:
-    wanted = content(item)
-    for place, stem in enumerate(unit.stems):
-        if any(options & stem for _, options in wanted):
-            return place
-    return 0
 
 
 # -- sources -------------------------------------------------------------------------------------
@@ -592,7 +552,7 @@ def _unit_of(text: Text, where: str, back: frozenset[int]) -> Unit:
 _READERS: dict[str, Callable[[Claim, Key, Spoken], list[Instance]]] = {
     "figure": _figures,
     "when": _whens,
-    "named": _named,
+    "named": named,
     "source": _sources,
     "unconfirmed": _unconfirmed,
     "fact": _fact,

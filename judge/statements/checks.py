@@ -65,7 +65,8 @@ class Told(Check):
                 where = reading.where
         if stance != "claims":
             for text in due:
-                mentioned = _read(record, statement, text).mentioned
+                reading = _read(record, statement, text)
+                mentioned = "" if reading.contradiction else reading.mentioned
                 where = mentioned or where
                 stance = "claims" if mentioned else stance
         if stance == "claims":
