@@ -53,6 +53,8 @@ def _read(parts: Parts, spoken: Spoken) -> Reading:
     else:
         instances = special_instances(claim, key, spoken)
     instances = together(instances, _everyone(claim))
+    if claim.kind in _WEATHER and any(i.kind == "claims" for i in instances):
+        instances = [i for i in instances if i.kind != "denies" or i.named]
     doubt = _doubt(claim, key, spoken) if kind.frame != "unconfirmed" else None
     if doubt is not None:
         instances = [i for i in instances if not _doubted(i, doubt)]
@@ -119,7 +121,10 @@ def _instance(claim: Claim, key: Key, hit: Hit, spoken: Spoken) -> Instance | No
     unit = hit.unit
     span = (0, len(unit.sentence.words)) if hit.whole or unit.row else segment(unit, hit.places)
     best: Instance | None = None
-    for group in groups(unit, span, types_of(claim.kind)):
+    found = groups(unit, span, types_of(claim.kind))
+    if claim.kind == "alert":  # it begins on one day and ends on another
+        found = [Group(tuple(pair for group in found for pair in group.values), found[0].stems)]
+    for group in found:
         made = _of_group(claim, key, hit, span, group, spoken)
         if made is not None and (best is None or _rank(made) > _rank(best)):
             best = made
@@ -247,16 +252,14 @@ def _of_another_place(claim: Claim, hit: Hit, group: Group, key: Key) -> bool:
 
 
 def _follows(slot: str, claim: Claim, hit: Hit, text: Text) -> bool:
-    """Return whether the sentence after a state has the right value of a slot: "through Sunday
-    midday. It ends at 13:00".
+    """Return whether the sentence of a state or the next has the right value of a slot: "through
+    Sunday midday. It ends at 13:00".
     """
-    after = hit.unit.number + 1
-    if after >= len(text.units):
-        return False
     type_ = vocabulary()[claim.kind].slots[slot]
     return any(
         value.type == type_ and agrees(type_, claim.slots[slot], value, ())
-        for value in text.units[after].values.values()
+        for unit in text.units[hit.unit.number : hit.unit.number + 2]
+        for value in unit.values.values()
     )
 
 

@@ -531,7 +531,7 @@ def _fact(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
     text = taken_apart(*key)
     marks = marked(*key)
     plain = spoken.text
-    for number in marks.taken_back | marks.either:
+    for number in marks.taken_back | marks.takes_back | marks.either:
         plain = plain.replace(text.units[number].raw, "")
     if not spoken.asked:
         plain = _ASKS.sub(lambda found: found[1] or "", plain)

@@ -17,6 +17,9 @@ from judge.statements.statement import Statement
 from judge.trace import Record
 from servers.kit.events import Message
 
+_UNCOUNTED = ("person", "people", "words", "provider")
+"""Types of slots that hold no figure."""
+
 
 @dataclass(frozen=True)
 class _Said:
@@ -135,8 +138,8 @@ class Truthful(Check):
 
     def _false_claim(self, record: Record, text: _Said) -> str:
         readings = self._readings(record, text)
-        true = _claimed_truly(readings, text)
         for statement, reading in readings:
+            true = _claimed_truly(readings, text, statement.kind)
             if is_vague(statement, reading) and self._explained(statement, reading, record, text):
                 continue
             why = _wrong(statement, reading, text, true)
@@ -180,14 +183,32 @@ def is_vague(statement: Statement, reading: Reading) -> bool:
     return bool(slots) and not reading.named & slots
 
 
-def _claimed_truly(readings: list[tuple[Statement, Reading]], text: _Said) -> set[str]:
-    """Return the sentences of a text that make a claim which is true."""
+def _claimed_truly(
+    readings: list[tuple[Statement, Reading]], text: _Said, kind: str | None = None
+) -> set[str]:
+    """Return the sentences of a text that make a claim which is true.
+
+    With `kind`, only those whose claim is of that kind or names a value that can be counted: they
+    explain a figure or a name that does not fit a claim of the kind.
+    """
     true = set()
     for statement, reading in readings:
         claimed = reading.stance == "claims" and statement.mode != "never"
-        if claimed and statement.is_true(text.moment):
+        if not claimed or not statement.is_true(text.moment):
+            continue
+        if kind in (None, statement.kind) or _counts(statement, reading):
             true.add(reading.where)
     return true
+
+
+def _counts(statement: Statement, reading: Reading) -> bool:
+    """Return whether a reading names an amount, a figure, a day or a time."""
+    if reading.named is None:
+        return True
+    entry = vocabulary()[statement.kind]
+    if entry.frame not in ("deed", "state"):
+        return True
+    return any(entry.slots[slot] not in _UNCOUNTED for slot in reading.named)
 
 
 def _wrong(
