@@ -81,11 +81,15 @@ def share(words: str, stems: Iterable[frozenset[str]]) -> float:
     return hit / whole if whole else 1.0
 
 
+def _among(option: frozenset[str], stems: Iterable[frozenset[str]]) -> bool:
+    return any(option & stem for stem in stems)
+
+
 def words_match(words: str, stems: Iterable[frozenset[str]]) -> bool:
     """Return whether most of a slot's words are among some stems."""
     known = list(stems)
     names = _names_in(words)
-    if names and not any(option & stem for option in names for stem in known):
+    if names and not any(_among(option, known) for option in names):
         return False
     return share(words, known) >= (0.6 if len(content(words)) > 2 else 0.5)
 
@@ -94,6 +98,5 @@ def words_match(words: str, stems: Iterable[frozenset[str]]) -> bool:
 def _names_in(words: str) -> tuple[frozenset[str], ...]:
     """Return the names among a slot's words: those with a capital, services aside."""
     parts = [part for part in words.split() if "|" not in part]
-    return tuple(
-        stems_of(part) for part in parts if part[:1].isupper() and part.lower() not in aliases()
-    )
+    names = [part for part in parts if part[:1].isupper()]
+    return tuple(stems_of(name) for name in names if name.lower() not in aliases())

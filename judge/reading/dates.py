@@ -55,19 +55,20 @@ def dates_of(found: re.Match[str], today: str) -> tuple[str, ...]:
         years = [int(year)] if year else _years(now)
         last = part.get("upto")
         ends = (number, int(last)) if last and int(last) > number else (number,)
-        return _valid([f"{y}-{of_month:02}-{n:02}" for n in ends for y in years])
+        days = []
+        for dom in ends:
+            days += [f"{y}-{of_month:02}-{dom:02}" for y in years]
+        return _valid(days)
     weekday = part.get("weekday") or part.get("weekday2") or part.get("weekday3")
     at = _WEEKDAY[weekday.lower().rstrip(".")[:3]] if weekday else None
     around = [now + datetime.timedelta(n) for n in range(-45, 75)]
     if number:
-        days = [d for d in around if d.day == number and at in (None, d.weekday())]
-        if not days:
-            days = [d for d in around if d.day == number]
-        return tuple(d.isoformat() for d in days)
+        numbered = [d for d in around if d.day == number]
+        fitting = [d for d in numbered if at in (None, d.weekday())]
+        return tuple(d.isoformat() for d in fitting or numbered)
     if at is not None:
-        return tuple(
-            d.isoformat() for d in around if d.weekday() == at and abs((d - now).days) < 22
-        )
+        near = [d for d in around if abs((d - now).days) < 22]
+        return tuple(d.isoformat() for d in near if d.weekday() == at)
     return ()
 
 

@@ -361,6 +361,9 @@ def _of_others(unit: Unit, places: Sequence[int]) -> bool:
 _UNTRUE = re.compile(r"(?:no |well )?it is not (?:true|so|the case|right|correct) that")
 _TO_USER = re.compile(r"(?:back )?(?:to )?(?:you|us)\b(?! \w+ (?:draft|copy))")
 _WRITTEN = frozenset(["wrote", "emailed", "written", "replied", "answered", "mailed"])
+_MAILS = frozenset(
+    ["email", "mail", "message", "reply", "answer", "note", "copy", "letter", "draft", "emails"]
+)
 _OF_SENT = ("mail", "folder", "items", "messages", "copy", "box", "emails", "list")
 
 
@@ -372,6 +375,9 @@ def _no_mail(unit: Unit, places: Sequence[int]) -> bool:
     for place in places:
         after = " ".join(words[place + 1 : place + 5])
         word = words[place]
+        paid = any(p in unit.values and is_amount(unit, p) for p in range(place + 1, place + 5))
+        if word == "sent" and paid and _MAILS.isdisjoint(words):
+            return True
         if word in _WRITTEN and _TO_USER.match(after):
             return True
         if word in ("gone", "missing", "lost") and after.startswith("from"):

@@ -51,7 +51,8 @@ _BACK_STRONG = re.compile(
 )
 _REVISES = re.compile(
     r"^(?:or|or rather|then again|well|wait|hm+|although|though|actually|on second thought)\b"
-    r".*(?:\b(?:may|might|could) (?:well |already |also |really |not )*(?:have|not|be (?:the wrong"
+    r".*(?:\b(?:may|might|could) (?!already have (?:seen|read|heard|known|got))"
+    r"(?:well |already |also |really |not )*(?:have|not|be (?:the wrong"
     r"|asking|wrong))\b|\b(?:maybe|perhaps|possibly) (?:\w+ ){1,3}(?:not|never)\b|\bhard to say\b"
     r"|\bif you count\b|\bin which case\b|\bone of (?:these|those|the 2|the xnumber\d+x)\b)"
 )

@@ -103,7 +103,33 @@ def _deed(kind: str, slots: dict[str, Any], needed: frozenset[str], spoken: Spok
         on_topic = any(stems & topic for stems in unit.stems) or (needed & agreed)
         if told and on_topic and not differs and needed <= agreed:
             return unit.raw
+        if not needed and _bare(kind, unit):
+            return unit.raw
     return ""
+
+
+def _bare(kind: str, unit: Unit) -> bool:
+    """Return whether a unit is a deed's participle and little else: "Paid!", "Split and emailed to
+    all four."
+    """
+    words = unit.sentence.words
+    if words[0].form != "ed" or len(words) > 7 or unit.item:
+        return False
+    verbs = _participles(kind)
+    return any(word.form == "ed" and word.bases & verbs for word in words) and not any(
+        value.type in ("person", "money", "day", "time") for value in unit.values.values()
+    )
+
+
+@functools.cache
+def _participles(kind: str) -> frozenset[str]:
+    """Return the base forms of the past forms in a kind's forms."""
+    entry = vocabulary()[kind]
+    found: set[str] = set()
+    for form in entry.phrases(entry.forms):
+        for word in re.findall(r"[a-z]{3,}ed|sent|paid|made|put|split|written|wrote", form):
+            found |= stems_of(word)
+    return frozenset(found)
 
 
 def _amount(type_: str, unit: Unit, group: Group) -> bool:
@@ -120,9 +146,7 @@ def _strangers(want: Sequence[str], group: Group, people: tuple[str, ...]) -> bo
 def _all_reached(kind: str, slots: dict[str, Any], spoken: Spoken) -> bool:
     """Return whether a text names all of the people of each slot."""
     text = taken_apart(spoken.text, spoken.today, spoken.people)
-    values = [pair for unit in text.units for pair in unit.values.items()]
-    stems = [stem for unit in text.units for stem in unit.stems]
-    group = Group(tuple(values), tuple(stems))
+    group = Group(tuple(enumerate(text.values)), tuple(text.stems))
     for slot, want in slots.items():
         if vocabulary()[kind].slots[slot] != "people":
             continue
@@ -134,15 +158,14 @@ def _all_reached(kind: str, slots: dict[str, Any], spoken: Spoken) -> bool:
 def _unnamed(kind: str, slots: dict[str, Any], spoken: Spoken) -> set[str]:
     """Return the slots of people of whom a text names nobody, but by words like "her"."""
     text = taken_apart(spoken.text, spoken.today, spoken.people)
-    named = [v for unit in text.units for v in unit.values.values() if v.type == "person"]
-    named = [value for value in named if value.means != ("?",)]
+    persons = [value for value in text.values if value.type == "person"]
+    named = [value for value in persons if value.means != ("?",)]
+    around = Group((), tuple(text.stems))
     found = set()
     for slot, want in slots.items():
         if vocabulary()[kind].slots[slot] != "people":
             continue
-        if not covered(
-            want, named, Group((), tuple(s for u in text.units for s in u.stems)), spoken.people
-        ):
+        if not covered(want, named, around, spoken.people):
             found.add(slot)
     return found
 

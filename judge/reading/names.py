@@ -20,8 +20,7 @@ def named(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
     marks = marked(*key)
     last: tuple[Unit, int] | None = None
     what = claim.slots.get("what", "")
-    everything = [stem for unit in text.units for stem in unit.stems]
-    if what and not words_match(what, [*everything, stems_of(spoken.asked)]):
+    if what and not words_match(what, [*text.stems, stems_of(spoken.asked)]):
         return []
     for item in claim.slots.get("items", ()):
         found = None

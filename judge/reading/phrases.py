@@ -219,8 +219,8 @@ def _of_other_person(
     singular = [v for v in persons if v.raw.lower() in ("him", "her", "he", "she")]
     if want is None or not singular or len(singular) < len(persons) or not unit.number:
         return False
-    before = text.units[unit.number - 1].values.values()
-    named = [v for v in before if v.type == "person" and v.means[0] != "?"]
+    before = Group(tuple(text.units[unit.number - 1].values.items()), ())
+    named = [value for value in before.of(("person",)) if value.means[0] != "?"]
     return bool(named) and not covered(want, named, Group((), ()), people)
 
 
@@ -256,11 +256,9 @@ def _follows(slot: str, claim: Claim, hit: Hit, text: Text) -> bool:
     Sunday midday. It ends at 13:00".
     """
     type_ = vocabulary()[claim.kind].slots[slot]
-    return any(
-        value.type == type_ and agrees(type_, claim.slots[slot], value, ())
-        for unit in text.units[hit.unit.number : hit.unit.number + 2]
-        for value in unit.values.values()
-    )
+    near = Text(text.units[hit.unit.number : hit.unit.number + 2])
+    values = [value for value in near.values if value.type == type_]
+    return any(agrees(type_, claim.slots[slot], value, ()) for value in values)
 
 
 def _other_amount(kind: str, type_: str, key: Key, hit: Hit, group: Group) -> str:

@@ -209,12 +209,15 @@ def groups(unit: Unit, span: tuple[int, int], types: frozenset[str]) -> list[Gro
 
 
 def without_senders(unit: Unit, group: Group) -> Group:
-    """Return a group without those from whom something comes: "sent from studio@…"."""
+    """Return a group without those from whom a mail comes, "sent from studio@…", or whom it is
+    about.
+    """
     words = unit.sentence.words
     kept = []
     for place, value in group.values:
         before = [word.text for word in words[max(0, place - 2) : place]]
-        if value.type != "person" or "from" not in before:
+        other = before[-1:] == ["about"] and any(v.type == "person" for _, v in kept)
+        if value.type != "person" or ("from" not in before and not other):
             kept.append((place, value))
     return Group(tuple(kept), group.stems)
 

@@ -273,7 +273,10 @@ def _figures(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
             continue
         cents = want is not None and want != int(want)
         distinct = cents and _infer(claim) in (None, "money")
-        near = not of or words_match(of, _wide(text, unit, spoken))
+        kinds: list[frozenset[str]] = []
+        for place in places:
+            kinds += _sort_of(unit.values[place])
+        near = not of or words_match(of, _wide(text, unit, spoken) + kinds)
         if not near and not distinct:
             continue
         scores = {
@@ -399,7 +402,12 @@ def _whens(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
             slot, places = next(iter(wrong.items()))
             said = _value_of(key, unit, places[0])
             full = share(what, _own(text, unit)) == 1.0
-            if said == "yes" and len(places) == 1 and full and not _FORMER.search(unit.low):
+            if (
+                said == "yes"
+                and len(places) == 1
+                and full
+                and not _FORMER.search(_clause_low(unit, places[0]))
+            ):
                 raw = unit.values[places[0]].raw
                 other = f"says {raw}, not {_shown(slot, claim.slots[slot])}"
                 found.append(Instance(unit, places[0], "other", contradiction=other))
@@ -530,9 +538,10 @@ _ASKS = re.compile(
 def _fact(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
     text = taken_apart(*key)
     marks = marked(*key)
+    out = marks.taken_back | marks.takes_back | marks.either
     plain = spoken.text
-    for number in marks.taken_back | marks.takes_back | marks.either:
-        plain = plain.replace(text.units[number].raw, "")
+    if out:
+        plain = "\n".join(unit.raw for unit in text.units if unit.number not in out)
     if not spoken.asked:
         plain = _ASKS.sub(lambda found: found[1] or "", plain)
     value, where = stance_of(claim.slots.get("says", ()), plain)

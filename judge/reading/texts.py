@@ -114,6 +114,22 @@ class Text:
         """Return the line that a unit stands under."""
         return self.units[unit.heading] if unit.heading >= 0 else None
 
+    @property
+    def values(self) -> list[Value]:
+        """The values of all units."""
+        found: list[Value] = []
+        for unit in self.units:
+            found += unit.values.values()
+        return found
+
+    @property
+    def stems(self) -> list[frozenset[str]]:
+        """The base forms of all units' words."""
+        found: list[frozenset[str]] = []
+        for unit in self.units:
+            found += unit.stems
+        return found
+
     def around(self, unit: Unit) -> Iterable[Unit]:
         """Yield a unit's headings and neighbours."""
         above = self.heading(unit)

@@ -88,7 +88,8 @@ _ALIASES = {
     "outlook_calendar": ["outlook calendar", "work calendar", "outlook"],
     "gmail": [
         "gmail", "personal email", "personal mail", "personal account", "personal address",
-        "private email", "private account", "private address", "private mail", "personal e-mail",
+        "private email", "private account", "private address", "private mail", "own address",
+        "own email", "own account", "personal e-mail",
     ],
     "google_calendar": ["google calendar", "personal calendar", "gcal"],
     "google_map_review": ["google maps reviews", "google maps", "google reviews", "google"],
