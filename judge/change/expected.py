@@ -33,8 +33,9 @@ class Expected:
     """What the right runs of a scenario did, and what may vary.
 
     `turns` is how many turns the scenario has. `windows` maps tables to the turns between which
-    their rows may come: `{outlook_emails: (1, 2)}`. `complete` is false where a right run could not
-    be played (under a foreign fault profile, say), so that another outcome may be right.
+    their rows may come: `{outlook_emails: (1, 2)}`; `(2, 2)` keeps a repair out of turn 1.
+    `complete` is false where a right run could not be played (under a foreign fault profile, say),
+    so that another outcome may be right.
     """
 
     routes: Sequence[Route]
@@ -96,9 +97,10 @@ class Expected:
         ever = _union([other.timeline.at(self.turns) for other in clean], self.freedom)
         mended = [item for item in now if _holds(end, item, self.freedom)]
         for item in end:
+            first, _ = self.windows.get(item.table, (1, self.turns))
             repair = not _holds(ever, item, self.freedom)
             wanted = repair or _holds(due, item, self.freedom)
-            if wanted and not _holds(mended, item, self.freedom):
+            if wanted and first <= turn and not _holds(mended, item, self.freedom):
                 mended.append(item)
         return mended
 

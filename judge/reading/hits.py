@@ -462,13 +462,17 @@ def _is_helper(unit: Unit, place: int) -> bool:
 def _denied(unit: Unit, places: Sequence[int]) -> bool:
     """Return whether what denies a form stands before its last verb or right after the form."""
     words = unit.sentence.words
-    verbs = [place for place in places if is_verb(unit, place) or words[place].form == "ing"]
+    verbs = [place for place in places if _is_verbal(unit, place)]
     last = places[-1]
     own = [place for place in verbs if not _is_helper(unit, place)]
     reach = max(own) if own and verbs[0] == places[0] else last
     near = [*range(reach), *range(last + 1, min(last + 4, len(words)))]
-    asks = {place for place in near if place > last and _not_to(unit, place)}
-    return any(words[place].text in _NO for place in near if place not in asks)
+    denying = [place for place in near if words[place].text in _NO]
+    return any(place < last or not _not_to(unit, place) for place in denying)
+
+
+def _is_verbal(unit: Unit, place: int) -> bool:
+    return is_verb(unit, place) or unit.sentence.words[place].form == "ing"
 
 
 def _not_to(unit: Unit, place: int) -> bool:

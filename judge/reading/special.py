@@ -446,8 +446,8 @@ def _others_near(
     for slot in wanted:
         if slot in right or slot not in claim.needed:
             continue
-        near = [v for other in text.around(unit) for v in other.values.values()]
-        if not any(v.type == slot and agrees(slot, claim.slots[slot], v, ()) for v in near):
+        near = [v for v in Text(tuple(text.around(unit))).values if v.type == slot]
+        if not any(agrees(slot, claim.slots[slot], value, ()) for value in near):
             return False
     return True
 
@@ -489,7 +489,10 @@ def _rivals(names: set[str]) -> set[str]:
     for pair in pairs:
         if names & pair:
             return pair - names
-    return {n for ns in aliases().values() for n in ns if n.split("_")[-1] in category} - names
+    known: set[str] = set()
+    for services in aliases().values():
+        known |= set(services)
+    return {name for name in known if name.split("_")[-1] in category} - names
 
 
 def _clause_low(unit: Unit, place: int) -> str:

@@ -46,9 +46,12 @@ class Told(Check):
         if statement.turn != "any" and statement.in_mail_to is None:
             turn = record.last_turn if statement.turn == "last" else statement.turn
             texts = [text for text in texts if text.turn == turn]
+        if not texts and statement.in_mail_to is not None:
+            # Whether a mail had to be written is for `change` to say.
+            return Finding(None, f"no mail went to {statement.in_mail_to}", applies=False)
         if not texts:
-            where = f"to {statement.in_mail_to}" if statement.in_mail_to else "in its turn"
-            return Finding(False, f"nothing was said {where}: {_quoted(statement.sentence)}")
+            why = f"nothing was said in its turn: {_quoted(statement.sentence)}"
+            return Finding(False, why)
         events = [text.seq for text in texts]
         due = [text for text in texts if statement.is_true(text.moment)]
         if not due or (statement.turn != "any" and due[-1] is not texts[-1]):
@@ -278,11 +281,14 @@ def _read(record: Record, statement: Statement, text: _Said) -> Reading:
     key: Any = ("read", statement.name, text.seq, text.spoken.text)
 
     def make() -> Reading:
-        turn = record.last_turn if statement.turn == "last" else statement.turn
-        if isinstance(turn, int) and text.turn < turn and done(text.spoken):
-            return Reading("silent")  # "Done." speaks of its own turn
         sentence = statement.sentence_at(text.moment)
-        return record.reader.read(sentence, statement.claim_at(text.moment), text.spoken)
+        claim = statement.claim_at(text.moment)
+        reading = record.reader.read(sentence, claim, text.spoken)
+        turn = record.last_turn if statement.turn == "last" else statement.turn
+        early = isinstance(turn, int) and text.turn < turn
+        if early and not reading.named and done(text.spoken):
+            return Reading("silent")  # "Done." speaks of its own turn
+        return reading
 
     reading: Reading = record.kept(key, make)
     return reading
