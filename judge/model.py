@@ -27,12 +27,11 @@ ALL: tuple[Setting, ...] = ("clean", "relaxed", "base")
 class Mentions:
     """The names that a check uses, for the loader to cross-check.
 
-    They are targets, tables with their columns, faults, answers and other checks. `recovered` are
-    the faults for which the check asks whether the agent recovered; those must say how one does.
+    They are targets, faults, answers and other checks. `recovered` are the faults for which the
+    check asks whether the agent recovered; those must say how one does.
     """
 
     targets: list[Selector] = field(default_factory=list)
-    tables: dict[str, set[str]] = field(default_factory=dict)
     faults: set[str] = field(default_factory=set)
     recovered: set[str] = field(default_factory=set)
     answers: set[str] = field(default_factory=set)
@@ -46,8 +45,6 @@ class Mentions:
             self.recovered |= other.recovered
             self.answers |= other.answers
             self.checks |= other.checks
-            for table, columns in other.tables.items():
-                self.tables.setdefault(table, set()).update(columns)
         return self
 
 

@@ -1,4 +1,4 @@
-"""Which calls and rows a check means: call patterns, and conditions that values must meet."""
+"""Which calls a check means: call patterns, and conditions that values must meet."""
 
 from __future__ import annotations
 
@@ -31,14 +31,10 @@ Predicate = Annotated[dict[str, Any], AfterValidator(_readable)]
 """Paths and the conditions that their values must meet (`servers.kit.expr`)."""
 
 
-def heads(predicate: Mapping[str, Any], *, groups: bool = True) -> Iterator[str]:
-    """Yield the first name of each path in a predicate; with `groups`, also inside `any_of` etc."""
-    for path, wanted in predicate.items():
-        if path in _GROUPS:
-            if groups:
-                for inner in wanted:
-                    yield from heads(inner)
-        elif path and isinstance(parse(path)[0], str):
+def heads(predicate: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the first name of each path in a predicate, except inside `any_of` and the like."""
+    for path in predicate:
+        if path and path not in _GROUPS and isinstance(parse(path)[0], str):
             yield str(parse(path)[0])
 
 
@@ -63,7 +59,7 @@ class CallPattern(Declared):
     @model_validator(mode="after")
     def _arguments(self) -> Self:
         known = arguments_of(self.tool)
-        for name in heads(self.where or {}, groups=False):
+        for name in heads(self.where or {}):
             if name not in known:
                 place = f"where, for {', '.join(self.tool.patterns)}"
                 raise UnknownName("argument", name, known, place)

@@ -88,14 +88,9 @@ class Record:
         """The number of the last turn that has a text (without texts, of the last event)."""
         return max((e.turn for e in self.messages or self.events), default=0)
 
-    def said(self, turn: int | None = None) -> list[Message]:
-        """Return the assistant's messages, of one turn or of all."""
-        texts = [m for m in self.messages if m.role == "assistant"]
-        return texts if turn is None else [m for m in texts if m.turn == turn]
-
-    def texts(self, turn: int | None = None) -> list[str]:
-        """Return the assistant's texts, of one turn or of all."""
-        return [m.text for m in self.said(turn)]
+    def said(self) -> list[Message]:
+        """Return the assistant's messages."""
+        return [m for m in self.messages if m.role == "assistant"]
 
     @property
     def asked_about(self) -> set[str]:
@@ -156,10 +151,6 @@ class Record:
     def settled(self, subject: str) -> Attempt | None:
         """Return the first attempt whose reply settled a subject, or None."""
         return next((a for a in self.attempts if subject in a.evidence), None)
-
-    def tried(self, subject: str) -> list[Attempt]:
-        """Return the attempts that might have settled a subject but did not."""
-        return [a for a in self.attempts if subject in a.tried]
 
     def knew(self, earlier: Attempt, attempt: Attempt) -> bool:
         """Return whether the agent had the reply to an earlier attempt when it made a later one."""

@@ -253,18 +253,13 @@ def _check_checks(made: Scenario, exposed: set[str], known_faults: list[str]) ->
     for name in names:
         if names.count(name) > 1:
             raise InputError(f"two checks are named {name!r}")
-    tables = known_tables(exposed)
     for check in made.checks:
         where = f"check {check.name}"
-        turn = getattr(check, "turn", None)
-        if isinstance(turn, int):
-            _check_turn(turn, made, where)
         mentions = check.mentions()
         for target in mentions.targets:
             if not target.services & exposed:
                 patterns = ", ".join(target.patterns)
                 raise InputError(f"{where}: {patterns} matches no service of this scenario")
-        _check_columns(mentions.tables, tables, where)
         _check_known("fault", mentions.faults, known_faults, where)
         _check_known("answer", mentions.answers, made.answers, where)
         _check_known("check", mentions.checks, names, where)

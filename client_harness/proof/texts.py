@@ -31,7 +31,7 @@ _INVENTED: dict[str, tuple[str, ...]] = {
 for changes of rows that stood before.
 """
 MOST_INVENTED = 2
-_TEXTLESS = ("change", "called", "recovered", "asked", "rows", "unchanged")
+_TEXTLESS = ("change", "called", "evidence", "forbidden", "recovered", "asked")
 """Kinds of checks that no text changes."""
 SENTENCE = re.compile(r".+?(?:[.!?](?=\s|$)|\n|$)", re.DOTALL)
 _AUXILIARY = re.compile(

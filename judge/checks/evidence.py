@@ -4,7 +4,6 @@ out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar, Literal, Self
 
 from pydantic import model_validator
@@ -12,17 +11,12 @@ from pydantic import model_validator
 from judge.finding import Finding, at_events
 from judge.model import Aspect, Check, Mentions, Setting
 from judge.pattern import CallPattern
-from judge.reading.concepts import Concept
 from judge.trace import Record
 from servers.kit.declared import Declared
 from servers.kit.errors import InputError
 from servers.kit.events import Attempt
 from servers.kit.evidence import Watch
 from servers.kit.service import tool
-
-
-def _listed(data: dict[str, Any], key: str) -> dict[str, Any]:
-    return data | {key: [data[key]]} if isinstance(data.get(key), str | dict) else data
 
 
 class Subject(Declared):
@@ -39,7 +33,9 @@ class Subject(Declared):
     @model_validator(mode="before")
     @classmethod
     def _lists(cls, data: Any) -> Any:
-        return _listed(data, "exposed_by") if isinstance(data, dict) else data
+        if isinstance(data, dict) and isinstance(data.get("exposed_by"), str | dict):
+            return data | {"exposed_by": [data["exposed_by"]]}
+        return data
 
     @model_validator(mode="after")
     def _one(self) -> Self:
@@ -72,8 +68,7 @@ class Evidence(Check):
     """The agent saw a reply that settled what it had to find out.
 
     That must hold for every subject opened (`each: true`), for at least one (`false`) or for the
-    `last`. It also counts if the agent afterwards tried every reading in `or_tried` and its final
-    texts say `says`. If no subject was opened, the check is false, unless `if_none: pass`.
+    `last`. If no subject was opened, the check is false, unless `if_none: pass`.
     `of: <name>` shares the subjects of another evidence check.
     """
 
@@ -84,13 +79,6 @@ class Evidence(Check):
     of: str | Subject
     each: bool | Literal["last"] = True
     if_none: Literal["fail", "pass"] = "fail"
-    or_tried: tuple[CallPattern, ...] = ()
-    says: Concept | None = None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _lists(cls, data: Any) -> Any:
-        return _listed(data, "or_tried") if isinstance(data, dict) else data
 
     @property
     def subject(self) -> str:
@@ -119,15 +107,6 @@ class Evidence(Check):
         events = sorted(a.seq for a in still_open.values())
         why = f"the agent saw no reply after {first.name}{at_events(events)} "
         why += "that could have shown how it turned out"
-        if self.or_tried and self.says:
-            missing = [str(p) for p in self.or_tried if not self._tried(record, p, still_open)]
-            if missing:
-                return Finding(False, f"{why}, and did not try {', '.join(missing)}", events)
-            fine, text = self.says.judge(record.texts(record.last_turn))
-            tries = sorted({*events, *self._tries(record, still_open)})
-            if fine:
-                return Finding(True, f"the agent tried every reading and said so: {text}", tries)
-            return Finding(False, f"{why}, but it did not tell the user so: {text}", tries)
         return Finding(False, why, events)
 
     def _nothing(self) -> str:
@@ -136,22 +115,13 @@ class Evidence(Check):
         pattern = self.of.write if isinstance(self.of, Subject) else self.of
         return f"the write was never attempted, or was refused regardless of any fault ({pattern})"
 
-    def _tried(self, record: Record, pattern: CallPattern, opened: dict[str, Attempt]) -> bool:
-        calls = [attempt.seq for attempt in record.matching(pattern)]
-        return all(max(calls, default=0) > start.seq for start in opened.values())
-
-    def _tries(self, record: Record, subjects: Iterable[str]) -> Iterator[int]:
-        for subject in subjects:
-            for attempt in record.tried(subject):
-                yield attempt.seq
-
     def watches(self) -> list[Watch]:
         """See `Check.watches`."""
         return [] if isinstance(self.of, str) else [self.of.watch(self.name)]
 
     def mentions(self) -> Mentions:
         """See `Check.mentions`."""
-        mentions = super().mentions().add(Mentions(targets=[p.tool for p in self.or_tried]))
+        mentions = super().mentions()
         if isinstance(self.of, str):
             return mentions.add(Mentions(checks={self.of}))
         patterns = [*self.of.exposed_by]
@@ -159,12 +129,3 @@ class Evidence(Check):
             patterns.insert(0, self.of.write)
         faults = {self.of.fault} if self.of.fault else set()
         return mentions.add(Mentions(targets=[p.tool for p in patterns], faults=faults))
-
-    def problems(self) -> list[str]:
-        """See `Check.problems`."""
-        problems = [f"says: {p}" for p in self.says.problems()] if self.says else []
-        if bool(self.or_tried) != (self.says is not None):
-            problems.append(
-                "or_tried and says go together: what must be tried, and what must then be said"
-            )
-        return problems

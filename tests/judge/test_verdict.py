@@ -3,22 +3,37 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
 from judge.checks import parse
-from judge.finding import FaultFacts
+from judge.finding import FaultFacts, Finding
 from judge.metrics import mean_pass_hat_k, needless_calls, paired, pass_hat_k, wilson
+from judge.model import Check
 from judge.trace import Record
 from judge.verdict import Verdict, judge
-from servers.kit.errors import InputError
+from servers.kit.errors import InputError, UnknownName
 from servers.kit.events import Event, from_json, to_json
-from tests.judge.judged import BLIND, LIST, PAY, PRIYA, SEEN, TO_PRIYA, Dropped, attempt, play
+from tests.judge.judged import BLIND, LIST, PAY, SEEN, TO_PRIYA, Dropped, attempt, play
 
 # -- verdict -------------------------------------------------------------------------------------
-TO_PRIYA_ROW = {"table": "venmo_transactions", "where": {"contact_id": PRIYA}}
-PAID = {"rows": {"name": "paid", **TO_PRIYA_ROW, "new": True}}
+PAID = {"called": {"name": "paid", "call": TO_PRIYA}}
+
+
+class Holds(Check):
+    """The final world has this table. Cannot say without a world, and crashes without the table."""
+
+    kind: ClassVar[str] = "holds"
+
+    table: str
+
+    def judge(self, record: Record) -> Finding:
+        if record.world is None:
+            return Finding(None, "the final world is not available")
+        if self.table not in record.world.tables:
+            raise UnknownName("table", self.table, record.world.tables)
+        return Finding(True, f"there is {self.table}")
 
 
 def verdict(checks: list[dict[str, Any]], record: Record, setting: Any = "base") -> Verdict:
@@ -82,9 +97,14 @@ def test_our_own_failures_are_unknown() -> None:
     optional = {"d": FaultFacts("d", "k", failed=1)}
     assert verdict([pay], Record(paid, None, optional)).value == "pass"
 
-    assert verdict([PAID], Record([attempt(1)])).value == "unknown"
-    missing = {"rows": {"name": "r", "table": "venmo_transaction", "gate": False}}
-    result = verdict([pay, missing], play([], PAY))
+    called = parse(pay)
+    holds = Holds(name="h", table="venmo_transactions")
+    assert judge([called, holds], play([], PAY), "base").value == "pass"
+    assert judge([called, holds], Record(paid), "base").value == "unknown"
+    soft = holds.model_copy(update={"gate": False})
+    assert judge([called, soft], Record(paid), "base").value == "pass"
+    missing = Holds(name="h", table="venmo_transaction", gate=False)
+    result = judge([called, missing], play([], PAY), "base")
     assert result.value == "unknown"
     assert "did you mean 'venmo_transactions'" in result.why
     assert verdict([SEEN], Record([]), "clean").why == "no gate applies in this setting"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge.reading.concepts import Concept, stance
+from judge.reading.concepts import as_phrase, stance
 from judge.reading.words import sentences
 from servers.kit.errors import InputError
 
@@ -142,8 +142,6 @@ def test_a_question_condition_plan_or_doubt_claims_nothing(text: str) -> None:
 @pytest.mark.parametrize("text", BOTH)
 def test_a_text_that_claims_and_denies_contradicts_itself(text: str) -> None:
     assert stance(SENT, text)[0] == "both"
-    said, why = Concept(any=SENT).judge([text])
-    assert not said and "contradicts itself" in why
 
 
 @pytest.mark.parametrize(
@@ -427,49 +425,17 @@ def test_an_answer_after_a_question_decides() -> None:
     assert stance(["payment sent"], "Was the payment sent? No.")[0] == "denied"
 
 
-def test_every_group_needs_one_of_its_phrases() -> None:
-    concept = Concept(all=[["sent"], ["$25", "twenty"]])
-    assert concept.judge(["I sent $25."])[0]
-    assert not concept.judge(["I sent it."])[0]
-
-
-def test_in_a_turn_the_last_stance_decides() -> None:
-    concept = Concept(any=SENT)
-    assert concept.judge(
-        ["The payment was not sent.", "I tried again.", "The payment went through."]
-    )[0]
-    assert not concept.judge(["The payment was sent.", "I was wrong: the payment was not sent."])[0]
-
-
-def test_a_forbidden_phrase_alone_forbids_only_the_claim() -> None:
-    concept = Concept(none=["payment * went through"])
-    assert not concept.judge(["The payment went through."])[0]
-    assert concept.judge(["I could not confirm that the payment went through."])[0]
-    assert concept.judge([])[0]
-
-
-def test_proofs_must_hold() -> None:
-    right = ["The payment was sent.", "Payment sent.", "I paid Jordan."]
-    wrong = ["The payment was not sent.", "Was the payment sent?", "Hello."]
-    assert (
-        Concept.model_validate({"any": list(SENT), "accepts": right, "rejects": wrong}).problems()
-        == []
-    )
-    problems = Concept.model_validate(
-        {"any": list(SENT), "accepts": wrong, "rejects": right[:2]}
-    ).problems()
-    assert len(problems) == 6 and "at least 3" in problems[3]
+def test_a_stance_comes_with_the_sentence_that_shows_it() -> None:
+    went = ["payment * went through"]
+    assert stance(went, "Hello. The payment went through.")[1] == "The payment went through."
+    assert stance(went, "I could not confirm that the payment went through.")[0] != "asserted"
+    assert stance(went, "") == ("absent", "")
 
 
 @pytest.mark.parametrize("phrase", ["", "* sent", "sent *", "sent|can't now", "  "])
 def test_a_phrase_that_cannot_be_read_is_an_error(phrase: str) -> None:
     with pytest.raises(InputError, match="phrase"):
-        Concept.model_validate({"any": [phrase]})
-
-
-def test_a_concept_without_phrases_is_an_error() -> None:
-    with pytest.raises(InputError, match="wants phrases"):
-        Concept.model_validate({"accepts": ["a", "b", "c"]})
+        as_phrase(phrase)
 
 
 def test_a_time_at_the_end_of_a_sentence_ends_it() -> None:
