@@ -6,13 +6,17 @@ ADAPTER := .venv/adapters/pydantic_ai/.ready
 CONFORMANCE := .venv/conformance/.ready
 QUICK := tests/test_layering.py tests/test_style.py tests/test_yaml_width.py tests/harness/test_docs.py
 
-.PHONY: run test bench check format conformance docs lock clean
+.PHONY: run test prove bench check format conformance docs lock clean
 
 run: $(READY)
 	$(BIN)/client_harness run
 
 test: $(READY) $(ADAPTER)
 	$(BIN)/pytest -n 2 --dist worksteal
+
+# Every scenario with its mutants and detours; what was proven before and has not changed is not proven again.
+prove: $(READY)
+	$(BIN)/client_harness check
 
 # Everything that is quick: lint, format, types, layout, style, generated pages. All of it runs before it fails.
 check: $(READY)

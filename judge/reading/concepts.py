@@ -12,14 +12,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
-
-from pydantic import model_validator
+from dataclasses import dataclass, field
+from typing import Literal
 
 from judge.reading.polarity import Passage, polarity, repeated
-from judge.reading.words import Sentence, Word, sentences
-from servers.kit.declared import Declared
+from judge.reading.words import Sentence, Word, sentences, type_word
 from servers.kit.errors import InputError
 
 GAP = 3
@@ -50,10 +47,23 @@ Stance = Literal["asserted", "denied", "both", "absent"]
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One place of a phrase: the words that may stand there, and whether the gap before is wide."""
+    """One place of a phrase: the words that may stand there, and whether the gap before is wide.
+
+    A word that matches has one of `needs` among its keys.
+    """
 
     options: tuple[Word, ...]
     wide: bool
+    needs: frozenset[str] = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        needs: set[str] = set()
+        for option in self.options:
+            if option.form == PLACEHOLDER:
+                needs.update(PLACES.get(option.text, (option.text,)))
+            else:
+                needs |= option.keys
+        object.__setattr__(self, "needs", frozenset(needs))
 
 
 def _words(text: str) -> list[Word]:
@@ -105,13 +115,6 @@ def as_phrase(text: str) -> tuple[tuple[Item, ...], bool]:
     return tuple(items), text.rstrip().endswith("?")
 
 
-def type_word(text: str) -> str:
-    """Return `xmoney` for the word `xmoney3x` of a masked value, any other word as it is."""
-    if text[:1] == "x" and text[-1:] == "x":
-        return text.rstrip("x").rstrip("0123456789") or text
-    return text
-
-
 def _did(words: Sequence[Word], place: int) -> bool:
     """Return whether `did` stands before a word, which makes it past: `it did go through`, `I did
     indeed send it`.
@@ -127,6 +130,8 @@ def _level(item: Item, words: Sequence[Word], place: int) -> int:
     """
     word = words[place]
     level = 0
+    if item.needs.isdisjoint(word.keys):
+        return 0
     for wanted in item.options:
         if wanted.form == PLACEHOLDER:
             if type_word(word.text) in PLACES[wanted.text]:
@@ -168,8 +173,9 @@ def matches(items: Sequence[Item], sentence: Sentence) -> Iterable[tuple[list[in
                 return None
         return None
 
-    for start in range(len(words)):
-        level = _level(items[0], words, start)
+    first = items[0]
+    for start, word in enumerate(words):
+        level = 0 if first.needs.isdisjoint(word.keys) else _level(first, words, start)
         if level:
             made = search(start + 1, 1, [start], level == 2)
             if made is None:
@@ -223,106 +229,3 @@ def stance(phrases: Iterable[str], text: str) -> tuple[Stance, str]:
     if yes is not None:
         return "asserted", yes
     return ("denied", no) if no is not None else ("absent", "")
-
-
-class Concept(Declared):
-    """What a text must, or must not, claim.
-
-    `any`: phrases of which one must be claimed. `all`: groups of phrases, one of each. `none`:
-    phrases that must not be claimed. `accepts` and `rejects` are at least three whole texts each,
-    which prove the phrases on load.
-    """
-
-    any: tuple[str, ...] = ()
-    all: tuple[tuple[str, ...], ...] = ()
-    none: tuple[str, ...] = ()
-    accepts: tuple[str, ...] = ()
-    rejects: tuple[str, ...] = ()
-
-    @model_validator(mode="before")
-    @classmethod
-    def _one_phrase_is_a_list(cls, data: Any) -> Any:
-        if not isinstance(data, dict):
-            return data
-        for key in ("any", "none"):
-            if isinstance(data.get(key), str):
-                data = data | {key: [data[key]]}
-        if isinstance(data.get("all"), list):
-            data = data | {
-                "all": [[group] if isinstance(group, str) else group for group in data["all"]]
-            }
-        return data
-
-    @model_validator(mode="after")
-    def _readable(self) -> Concept:
-        if not (self.any or self.all or self.none) or () in self.all:
-            raise InputError("wants phrases: `any: […]`, `all: [[…], […]]` or `none: […]`")
-        for group in (self.any, *self.all, self.none):
-            for phrase in group:
-                as_phrase(phrase)
-        return self
-
-    @property
-    def groups(self) -> list[tuple[str, ...]]:
-        """Groups of phrases of which each must be claimed."""
-        return ([self.any] if self.any else []) + list(self.all)
-
-    def judge(self, texts: Sequence[str]) -> tuple[bool, str]:
-        """Return whether these texts, read in order as one turn, satisfy the concept, and why in
-        one sentence.
-
-        For each group the last text that takes a stance decides.
-        """
-        shown = []
-        for group in self.groups:
-            value, where = _last(group, texts)
-            if value != "asserted":
-                return False, _explain(group, value, where)
-            shown.append(_quoted(where))
-        for phrase in self.none:
-            value, where = _last((phrase,), texts)
-            if value == "asserted":
-                return False, f"the text claims {phrase!r}: {_quoted(where)}"
-        if not self.groups:
-            return True, f"the text claims none of {_listed(self.none)}"
-        return True, f"the text says {' and '.join(shown)}"
-
-    def problems(self) -> list[str]:
-        """Return what is wrong with the proving texts: too few, an accepted one refused, a rejected
-        one let through.
-        """
-        found = []
-        for key, wanted in (("accepts", True), ("rejects", False)):
-            proofs: tuple[str, ...] = getattr(self, key)
-            if len(proofs) < 3:
-                found.append(f"`{key}` wants at least 3 texts, has {len(proofs)}")
-            for text in proofs:
-                value, why = self.judge([text])
-                if value is not wanted:
-                    found.append(f"`{key}` {text!r}: {why}")
-        return found
-
-
-def _last(group: Sequence[str], texts: Sequence[str]) -> tuple[Stance, str]:
-    found: tuple[Stance, str] = ("absent", "")
-    for text in texts:
-        made = stance(group, text)
-        if made[0] != "absent":
-            found = made
-    return found
-
-
-def _explain(group: Sequence[str], value: Stance, where: str) -> str:
-    if value == "both":
-        return f"the text contradicts itself about {_listed(group)}: {_quoted(where)}"
-    if value == "denied":
-        return f"the text denies {_listed(group)}: {_quoted(where)}"
-    return f"the text does not claim {_listed(group)}"
-
-
-def _listed(phrases: Sequence[str]) -> str:
-    return " or ".join(repr(p) for p in phrases[:3]) + (" …" if len(phrases) > 3 else "")
-
-
-def _quoted(text: str) -> str:
-    return f'"{text if len(text) <= 120 else text[:117] + "…"}"'

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from judge.reading.claims import vocabulary
-from judge.reading.hits import Hit, Key, hits, points
+from judge.reading.hits import Hit, Key, hits, kinds_in, points
 from judge.reading.marks import marked
 from judge.reading.slots import VALUES, Group, groups, segment, types_of
 from judge.reading.texts import Spoken, Unit, stems_of, taken_apart
@@ -166,8 +166,9 @@ def _deeds(spoken: Spoken) -> tuple[Deed, ...]:
     key = (spoken.text, spoken.today, spoken.people)
     marks = marked(*key)
     best: dict[tuple[int, int], tuple[tuple[int, int], str, Hit]] = {}
+    kinds = kinds_in(key)
     for kind, entry in vocabulary().items():
-        if entry.deed is None:
+        if entry.deed is None or kind not in kinds:
             continue
         topic = stems_of(entry.topic.replace("|", " "))
         for hit in hits(kind, key):

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from typing import Literal
 
 from judge.reading.claims import split_phrase, vocabulary
-from judge.reading.concepts import PLACES, Item, matches, type_word
+from judge.reading.concepts import Item, matches
 from judge.reading.marks import believed, marked, reported
 from judge.reading.polarity import Passage, polarity, repeated
 from judge.reading.slots import is_amount, is_verb, segment
 from judge.reading.texts import Text, Unit, taken_apart
 from judge.reading.values import CROSS
-from judge.reading.words import Sentence
+from judge.reading.words import Sentence, type_word
 
 Key = tuple[str, str, tuple[str, ...]]
 """A text, the day on which it is said, and the people whom it may name."""
@@ -96,79 +97,128 @@ def passage(key: Key) -> Passage:
 
 @dataclass(frozen=True)
 class _Form:
-    """A form: its items, the words of which it needs one for each, and types it passes over."""
+    """A form or denial of a kind: its items, and the types and words that it passes over."""
 
+    kind: str
+    number: int
+    denial: bool
     items: tuple[Item, ...]
-    needs: tuple[frozenset[str], ...]
     without: frozenset[str]
 
 
 @functools.cache
-def _forms(kind: str, denials: bool) -> tuple[_Form, ...]:
-    entry = vocabulary()[kind]
-    found = []
-    for phrase in entry.phrases(entry.denials if denials else entry.forms):
-        items, without = split_phrase(phrase)
-        found.append(_Form(items, tuple(_needed(item) for item in items), without))
+def _forms() -> tuple[_Form, ...]:
+    """Return the forms of all kinds, those of a kind before its denials."""
+    found: list[_Form] = []
+    for kind, entry in vocabulary().items():
+        for denial, phrases in ((False, entry.forms), (True, entry.denials)):
+            for phrase in entry.phrases(phrases):
+                items, without = split_phrase(phrase)
+                found.append(_Form(kind, len(found), denial, items, without))
     return tuple(found)
 
 
-def _needed(item: Item) -> frozenset[str]:
-    found: set[str] = set()
-    for option in item.options:
-        found |= option.bases | {option.text} if option.bases else set(PLACES[option.text])
-    return frozenset(found)
+@functools.cache
+def _index() -> dict[str, tuple[_Form, ...]]:
+    """Return the forms by the words of their rarest item, of which a text must have one."""
+    common = Counter[str]()
+    for form in _forms():
+        for item in form.items:
+            common.update(item.needs)
+    found: dict[str, list[_Form]] = {}
+    for form in _forms():
+        rarest = min(form.items, key=lambda item: sum(common[word] for word in item.needs))
+        for word in rarest.needs:
+            found.setdefault(word, []).append(form)
+    return {word: tuple(forms) for word, forms in found.items()}
 
 
-@functools.lru_cache(maxsize=2048)
-def words_of(sentence: Sentence) -> frozenset[str]:
-    """Return every base form and beginning of a value in a sentence."""
-    found: set[str] = set()
-    for word in sentence.words:
-        found |= word.bases
-        found |= {word.text, type_word(word.text)}
-    return frozenset(found)
+@dataclass(frozen=True)
+class _Chance:
+    """A unit with the forms of one kind of which it has a word for each item.
+
+    `joined` is the unit after its heading, and where it begins there.
+    """
+
+    unit: Unit
+    joined: tuple[Sentence, int] | None
+    forms: list[_Form]
+
+
+@functools.lru_cache(maxsize=512)
+def _chances(key: Key) -> dict[str, list[_Chance]]:
+    """Return by kind the units of a text that may have one of its forms."""
+    text = taken_apart(*key)
+    found: dict[str, list[_Chance]] = {}
+    for unit in text.units:
+        joined = _joined(text, unit)
+        keys = joined[0].keys if joined else unit.sentence.keys
+        by_kind: dict[str, list[_Form]] = {}
+        for form in _possible(unit, keys):
+            by_kind.setdefault(form.kind, []).append(form)
+        for kind, forms in by_kind.items():
+            found.setdefault(kind, []).append(_Chance(unit, joined, forms))
+    return found
+
+
+def _possible(unit: Unit, keys: frozenset[str]) -> list[_Form]:
+    """Return the forms of which each item has a word among some keys, in their order."""
+    index = _index()
+    passed = unit.sentence.keys | _types(unit)
+    found: dict[int, _Form] = {}
+    for key in keys:
+        for form in index.get(key, ()):
+            if form.without and not form.without.isdisjoint(passed):
+                continue
+            for item in form.items:
+                if item.needs.isdisjoint(keys):
+                    break
+            else:
+                found[form.number] = form
+    return [found[number] for number in sorted(found)]
+
+
+def kinds_in(key: Key) -> Set[str]:
+    """Return the kinds that may have hits in a text."""
+    return _chances(key).keys()
 
 
 @functools.lru_cache(maxsize=4096)
 def hits(kind: str, key: Key) -> tuple[Hit, ...]:
     """Return the hits of a kind's forms and denials in a text, in order."""
-    text = taken_apart(*key)
     found: dict[tuple[int, int, str], Hit] = {}
-    for unit in text.units:
-        for hit in _in_unit(kind, key, text, unit):
-            place = (unit.number, hit.places[-1] if hit.places else -1, hit.value)
+    for chance in _chances(key).get(kind, ()):
+        for hit in _in_unit(key, chance):
+            place = (chance.unit.number, hit.places[-1] if hit.places else -1, hit.value)
             found.setdefault(place, hit)
     return tuple(sorted(found.values(), key=lambda h: (h.unit.number, h.places)))
 
 
-def _in_unit(kind: str, key: Key, text: Text, unit: Unit) -> Iterable[Hit]:
-    known = words_of(unit.sentence)
-    joined = _joined(text, unit)
-    wide = known | words_of(text.units[unit.heading].sentence) if joined else known
-    for denials in (False, True):
-        for form in _forms(kind, denials):
-            if any(wide.isdisjoint(need) for need in form.needs):
+def _in_unit(key: Key, chance: _Chance) -> Iterable[Hit]:
+    unit = chance.unit
+    for form in chance.forms:
+        own = False
+        for places, exact in matches(form.items, unit.sentence):
+            if _crosses(unit, places) or _is_count(unit, form.items, places):
                 continue
-            items = form.items
-            if form.without and not form.without.isdisjoint(known | _types(unit)):
-                continue
-            own = False
-            for places, exact in matches(items, unit.sentence):
-                if _crosses(unit, places) or _is_count(unit, items, places):
-                    continue
-                own = True
-                hit = _judged(key, unit, places, exact, denials, kind)
-                if hit is not None:
-                    yield hit
-            if joined and not own:
-                sentence, shift = joined
-                for places, exact in matches(items, sentence):
-                    body = [place - shift for place in places if place >= shift]
-                    if body and exact and len(body) < len(places):
-                        hit = _under(key, text, unit, body, places[: -len(body)], denials)
-                        if hit is not None:
-                            yield hit
+            own = True
+            hit = _judged(key, unit, places, exact, form.denial, form.kind)
+            if hit is not None:
+                yield hit
+        if chance.joined and not own:
+            yield from _below(key, chance, form)
+
+
+def _below(key: Key, chance: _Chance, form: _Form) -> Iterable[Hit]:
+    """Yield the hits of a form that lies partly in the heading."""
+    assert chance.joined is not None
+    sentence, shift = chance.joined
+    for places, exact in matches(form.items, sentence):
+        body = [place - shift for place in places if place >= shift]
+        if body and exact and len(body) < len(places):
+            hit = _under(key, chance.unit, body, places[: -len(body)], form.denial)
+            if hit is not None:
+                yield hit
 
 
 _JOINTS = frozenset(["and", "then", "so", "because", "while", "although", "though"])
@@ -412,7 +462,7 @@ def _only_hedged(unit: Unit, places: Sequence[int]) -> bool:
 
 
 def _under(
-    key: Key, text: Text, unit: Unit, body: Sequence[int], above: Sequence[int], denials: bool
+    key: Key, unit: Unit, body: Sequence[int], above: Sequence[int], denials: bool
 ) -> Hit | None:
     value, earlier = polarity(passage(key), unit.number, body)
     head, _ = polarity(passage(key), unit.heading, above)

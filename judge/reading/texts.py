@@ -26,6 +26,9 @@ class Spoken:
     asked: str = ""
     people: tuple[str, ...] = ()
 
+    def __hash__(self) -> int:
+        return hash(self.text)
+
 
 @dataclass(frozen=True)
 class Unit:

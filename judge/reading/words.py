@@ -11,7 +11,8 @@ from __future__ import annotations
 import functools
 import re
 import unicodedata
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
 _FROM = "\u2018\u2019\u02bc\u201c\u201d\u2014\u2013\u2026\u00a0"
 _TO = ("'", "'", "'", '"', '"', " ~ ", " ~ ", "... ", " ")
@@ -93,13 +94,20 @@ BULLET = re.compile(r"^\s*(?:[-*+•–]|\d{1,2}[.)])\s+")
 @dataclass(frozen=True, slots=True)
 class Word:
     """One word: its normal form, the base forms that it may come from, and its form (`base`, `ed`
-    or `ing`).
+    or `ing`). `keys` are all words that it may be found by.
     """
 
     text: str
     bases: frozenset[str]
     form: str
     capital: bool = False
+    keys: frozenset[str] = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "keys", self.bases | {self.text, type_word(self.text)})
+
+    def __hash__(self) -> int:
+        return hash(self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,37 +126,82 @@ class Sentence:
     bullet: bool
     text: str
 
+    def __hash__(self) -> int:
+        return hash(self.text)
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """The keys of all words."""
+        return frozenset().union(*[word.keys for word in self.words])
+
+
+def type_word(text: str) -> str:
+    """Return `xmoney` for the word `xmoney3x` of a masked value, any other word as it is."""
+    if text[:1] == "x" and text[-1:] == "x":
+        return text.rstrip("x").rstrip("0123456789") or text
+    return text
+
 
 def normal(text: str) -> str:
     """Return text with quotes, dashes, money, numbers, times, dates and contractions in one form;
     case is kept.
     """
-    for old, new in zip(_FROM, _TO, strict=True):
-        text = re.sub(r"(?<=\d)[\u2013\u2014](?=\d)", " to ", text).replace(old, new)
-    text = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
-    text = re.sub(r"\[([^\]]+)\]\([^)]*\)", r"\1", text)
-    text = re.sub(r"[*`]+|(?<!\w)_+|_+(?!\w)", "", text)
-    text = re.sub(r"\s--?\s|--", " ~ ", text)
-    return _contractions(_dates(_times(_numbers(text))))
+    if not text.isascii():
+        text = _DASHED_RANGE.sub(" to ", text).translate(_PLAIN)
+        decomposed = unicodedata.normalize("NFKD", text)
+        text = "".join(c for c in decomposed if not unicodedata.combining(c))
+    if "](" in text:
+        text = _LINK.sub(r"\1", text)
+    if _MARKUP_SIGN.search(text):
+        text = _MARKUP.sub("", text)
+    if "-" in text:
+        text = _DASH.sub(" ~ ", text)
+    if _FIGURE.search(text):
+        text = _dates(_times(_numbers(text)))
+    if "'" in text or _CONTRACTED.search(text):
+        text = _contractions(text)
+    return text
+
+
+_PLAIN = str.maketrans(dict(zip(_FROM, _TO, strict=True)))
+_DASHED_RANGE = re.compile(r"(?<=\d)[\u2013\u2014](?=\d)")
+_LINK = re.compile(r"\[([^\]]+)\]\([^)]*\)")
+_MARKUP_SIGN = re.compile(r"[*`_]")
+_MARKUP = re.compile(r"[*`]+|(?<!\w)_+|_+(?!\w)")
+_DASH = re.compile(r"\s--?\s|--")
+_FIGURE = re.compile(r"(?<![a-z\d])\d|\d(?![x\d])")
+"""A digit that is not of a masked value such as `xmoney12x`."""
+_CONTRACTED = re.compile(r"cannot|nt\b|wont\b|no[ -]one|gonna", re.IGNORECASE)
+"""What may be a contraction without an apostrophe."""
 
 
 def _numbers(text: str) -> str:
-    text = re.sub(r"(?<=\d),(?=\d{3}(?!\d))", "", text)
-    text = re.sub(
-        r"(?:\b(?:US|USD)\s?)?\$\s?(?=\d)|\b(?:USD|EUR|GBP)\s?(?=\d)|[€£]\s?(?=\d)", "", text
-    )
-    text = re.sub(
-        r"\b(\d+(?:\.\d+)?)\s?k\b",
-        lambda m: f"{float(m[1]) * 1000:g}" if float(m[1]) < 1000 else m[0],
-        text,
-    )
-    text = re.sub(r"\b(\d+) cents?\b", lambda m: f"{int(m[1]) / 100:g}", text, flags=re.IGNORECASE)
-    text = re.sub(r"\b(\d+\.\d*?)0+(?!\d)(?!\.\d)", lambda m: m[1].rstrip("."), text)
-    text = re.sub(
-        r"(?<=\d)[\s-]?(?:dollars?|bucks|usd|euros?|pounds?)\b", "", text, flags=re.IGNORECASE
-    )
-    text = re.sub(r"(?<=\d)\s?%", " percent", text)
-    return re.sub(r"\b(\d+)(?:st|nd|rd|th)\b", r"\1", text, flags=re.IGNORECASE)
+    for pattern, new in _NUMBERS:
+        text = pattern.sub(new, text)
+    return text
+
+
+def _thousands(found: re.Match[str]) -> str:
+    number = float(found[1])
+    return f"{number * 1000:g}" if number < 1000 else found[0]
+
+
+_New = str | Callable[[re.Match[str]], str]
+_NUMBERS: tuple[tuple[re.Pattern[str], _New], ...] = (
+    (re.compile(r"(?<=\d),(?=\d{3}(?!\d))"), ""),
+    (
+        re.compile(
+            r"(?:\b(?:US|USD)\s?)?\$\s?(?=\d)|\b(?:USD|EUR|GBP)\s?(?=\d)|[€£]\s?(?=\d)"
+        ),
+        "",
+    ),
+    (re.compile(r"\b(\d+(?:\.\d+)?)\s?k\b"), _thousands),
+    (re.compile(r"\b(\d+) cents?\b", re.IGNORECASE), lambda m: f"{int(m[1]) / 100:g}"),
+    (re.compile(r"\b(\d+\.\d*?)0+(?!\d)(?!\.\d)"), lambda m: m[1].rstrip(".")),
+    (re.compile(r"(?<=\d)[\s-]?(?:dollars?|bucks|usd|euros?|pounds?)\b", re.IGNORECASE), ""),
+    (re.compile(r"(?<=\d)\s?%"), " percent"),
+    (re.compile(r"\b(\d+)(?:st|nd|rd|th)\b", re.IGNORECASE), r"\1"),
+)
 
 
 def _times(text: str) -> str:
@@ -163,13 +216,15 @@ def _times(text: str) -> str:
             ". " if ends else found[4] or ""
         )
 
-    text = re.sub(
-        r"\b(\d{1,2})(?::(\d\d))?\s?([ap])\.?m\b\.?(\s+(?=[A-Z])|\s*$)?",
-        clock,
-        text,
-        flags=re.IGNORECASE | re.MULTILINE,
-    )
-    return re.sub(r"\b(\d):(\d\d)\b", r"0\1:\2", text)
+    text = _CLOCK.sub(clock, text)
+    return _SHORT_HOUR.sub(r"0\1:\2", text)
+
+
+_CLOCK = re.compile(
+    r"\b(\d{1,2})(?::(\d\d))?\s?([ap])\.?m\b\.?(\s+(?=[A-Z])|\s*$)?",
+    re.IGNORECASE | re.MULTILINE,
+)
+_SHORT_HOUR = re.compile(r"\b(\d):(\d\d)\b")
 
 
 def _dates(text: str) -> str:
@@ -183,49 +238,56 @@ def _dates(text: str) -> str:
             else found[0]
         )
 
-    text = re.sub(
-        r"\b(\d{4})-(\d\d)-(\d\d)(?:T(\d\d:\d\d)(?::\d\d)?(?:Z|[+-]\d\d:\d\d)?)?", named, text
-    )
-    text = re.sub(
-        rf"\b(\d{{1,2}})(?: of)? ({_MONTH_PATTERN})\b\.?",
-        lambda m: f"{_MONTH[m[2].lower()]} {int(m[1])}",
-        text,
-        flags=re.IGNORECASE,
-    )
-    return re.sub(
-        rf"\b({_MONTH_PATTERN})\.? 0?(\d{{1,2}})\b",
-        lambda m: f"{_MONTH[m[1].lower()]} {m[2]}",
-        text,
-        flags=re.IGNORECASE,
-    )
+    text = _ISO_DATE.sub(named, text)
+    text = _DAY_MONTH.sub(lambda m: f"{_MONTH[m[2].lower()]} {int(m[1])}", text)
+    return _MONTH_DAY.sub(lambda m: f"{_MONTH[m[1].lower()]} {m[2]}", text)
+
+
+_ISO_DATE = re.compile(
+    r"\b(\d{4})-(\d\d)-(\d\d)(?:T(\d\d:\d\d)(?::\d\d)?(?:Z|[+-]\d\d:\d\d)?)?"
+)
+_DAY_MONTH = re.compile(rf"\b(\d{{1,2}})(?: of)? ({_MONTH_PATTERN})\b\.?", re.IGNORECASE)
+_MONTH_DAY = re.compile(rf"\b({_MONTH_PATTERN})\.? 0?(\d{{1,2}})\b", re.IGNORECASE)
 
 
 def _contractions(text: str) -> str:
-    for old, new in (
-        (r"\bcan'?t\b|\bcannot\b", "can not"), (r"\bwon'?t\b(?!\s+of)", "will not"),
-        (r"\bshan't\b", "shall not"), (r"\bain't\b", "is not"),
-        (r"(?<=\w)n't\b", " not"),
-        (r"\b(did|does|do|is|was|are|were|has|have|had|could|would|should)nt\b", r"\1 not"),
-        (r"(?<=\w)'re\b", " are"), (r"(?<=\w)'ll\b", " will"), (r"(?<=\w)'ve\b", " have"),
-        (r"(?<=\w)'m\b", " am"),
-        (r"\blet's\b", "let us"), (r"\bno[ -]one\b", "nobody"), (r"\bgonna\b", "going to"),
-    ):  # fmt: skip
-        text = re.sub(old, new, text, flags=re.IGNORECASE)
-    text = re.sub(
-        r"\b(\w+)'d\b(?=\s+(?:already\s+|just\s+)?(\w+))", _had_or_would, text, flags=re.IGNORECASE
-    )
-    text = re.sub(r"\b(\w+)'d\b", r"\1 would", text)
-    return re.sub(
-        r"\b(\w+)'s\b",
-        lambda m: f"{m[1]} is" if m[1].lower() in _IS else m[1],
-        text,
-        flags=re.IGNORECASE,
-    )
+    for pattern, new in _CONTRACTIONS:
+        text = pattern.sub(new, text)
+    return text
 
 
 def _had_or_would(found: re.Match[str]) -> str:
     following = found[2].lower()
     return f"{found[1]} {'had' if following.endswith('ed') or following in _IRREGULAR else 'would'}"
+
+
+def _is_or_owns(found: re.Match[str]) -> str:
+    return f"{found[1]} is" if found[1].lower() in _IS else found[1]
+
+
+_CONTRACTIONS: tuple[tuple[re.Pattern[str], _New], ...] = (
+    (re.compile(r"\bcan'?t\b|\bcannot\b", re.IGNORECASE), "can not"),
+    (re.compile(r"\bwon'?t\b(?!\s+of)", re.IGNORECASE), "will not"),
+    (re.compile(r"\bshan't\b", re.IGNORECASE), "shall not"),
+    (re.compile(r"\bain't\b", re.IGNORECASE), "is not"),
+    (re.compile(r"(?<=\w)n't\b", re.IGNORECASE), " not"),
+    (
+        re.compile(
+            r"\b(did|does|do|is|was|are|were|has|have|had|could|would|should)nt\b", re.IGNORECASE
+        ),
+        r"\1 not",
+    ),
+    (re.compile(r"(?<=\w)'re\b", re.IGNORECASE), " are"),
+    (re.compile(r"(?<=\w)'ll\b", re.IGNORECASE), " will"),
+    (re.compile(r"(?<=\w)'ve\b", re.IGNORECASE), " have"),
+    (re.compile(r"(?<=\w)'m\b", re.IGNORECASE), " am"),
+    (re.compile(r"\blet's\b", re.IGNORECASE), "let us"),
+    (re.compile(r"\bno[ -]one\b", re.IGNORECASE), "nobody"),
+    (re.compile(r"\bgonna\b", re.IGNORECASE), "going to"),
+    (re.compile(r"\b(\w+)'d\b(?=\s+(?:already\s+|just\s+)?(\w+))", re.IGNORECASE), _had_or_would),
+    (re.compile(r"\b(\w+)'d\b"), r"\1 would"),
+    (re.compile(r"\b(\w+)'s\b", re.IGNORECASE), _is_or_owns),
+)
 
 
 @functools.lru_cache(maxsize=4096)
