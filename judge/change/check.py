@@ -32,7 +32,7 @@ class Changed(Check):
         run = timeline(record.events, expected.turns)
         if run is None:
             return Finding(None, "the trace has no end, so the changes are not known")
-        turn, differences = expected.differences(run)
+        turn, differences = expected.differences(run, faulted=bool(record.faults))
         if not turn:
             return Finding(True, "the agent changed what was asked for and nothing else")
         if not expected.complete:

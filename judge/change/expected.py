@@ -47,13 +47,13 @@ class Expected:
         default_factory=dict, compare=False, repr=False
     )
 
-    def differences(self, run: Timeline) -> tuple[int, list[Difference]]:
+    def differences(self, run: Timeline, *, faulted: bool = True) -> tuple[int, list[Difference]]:
         """Return the first turn at whose end a run differs from all right runs, and where it
         differs from the nearest; `(0, [])` if it is right.
         """
         for turn in range(1, self.turns + 1):
             nearest: list[Difference] | None = None
-            for route, items, lacking in self._candidates(turn):
+            for route, items, lacking in self._candidates(turn, faulted):
                 matching = Matching(
                     run.at(turn),
                     items,
@@ -73,12 +73,12 @@ class Expected:
                     return turn, nearest
         return 0, []
 
-    def _candidates(self, turn: int) -> Iterator[_Candidate]:
+    def _candidates(self, turn: int, faulted: bool) -> Iterator[_Candidate]:
         """Yield the right sets at a turn's end, with those of their items that may be missing."""
         for route in self.routes:
             yield (route, *self._windowed(route, route.timeline.at(turn), turn))
         for route in self.routes:
-            if route.faulted:
+            if route.faulted and faulted:
                 mended = self._mended_once(route, turn)
                 yield (route, *self._windowed(route, mended, turn))
 

@@ -95,7 +95,10 @@ _NOT_A_DAY = (
     r"(?!\s+(?:try|attempt|time|payment|request|transfer|one|email|mail|call|street|ave|avenue"
     r"|floor|row|line|item|entry|copy|half|of each))"
 )
+_BEGINS = r"\d|to|th|ye|la|ne|co|mo|tu|we|fr|sa|su|ja|fe|ma|ap|ju|au|se|oc|no|de"
+"""How every day begins; elsewhere the pattern need not look further."""
 DAY = re.compile(
+    rf"(?<!\w)(?={_BEGINS})(?:"
     r"\b(?P<iso>\d{4}-\d\d-\d\d)(?:T\d\d:\d\d(?::\d\d)?(?:Z|[+-]\d\d:\d\d)?)?(?!\w)"
     rf"|(?<!\w)(?:(?:next|this|last|coming)\s+)?(?:{_W},?\s+(?:the\s+)?)?"
     rf"(?:{_MONTH_DOM}(?:,?\s+(?P<year>20\d\d)\b)?|{_DOM_MONTH}(?:,?\s+(?P<year2>20\d\d)\b)?)"
@@ -105,6 +108,7 @@ DAY = re.compile(
     r"|(?<![\w/])(?P<slash>\d{1,2}/\d{1,2}(?:/\d{2,4})?)(?![\w/])"
     r"|\b(?P<relative>today|tomorrow|tonight|yesterday|last night"
     r"|this (?:morning|evening|afternoon))\b"
-    rf"|\b(?:(?:next|this|last|coming)\s+)?{_W.replace('weekday', 'weekday3')}(?!\w)",
+    rf"|\b(?:(?:next|this|last|coming)\s+)?{_W.replace('weekday', 'weekday3')}(?!\w)"
+    r")",
     re.IGNORECASE,
 )

@@ -65,11 +65,8 @@ def done(spoken: Spoken) -> bool:
     """Return whether a text says that what was requested is done: `Done.`, `All set!`."""
     key = (spoken.text, spoken.today, spoken.people)
     marks = marked(*key)
-    return any(
-        says_done(unit)
-        for unit in taken_apart(*key).units
-        if unit.number not in marks.taken_back and unit.number not in marks.either
-    )
+    out = marks.taken_back | marks.either
+    return any(says_done(unit) for unit in taken_apart(*key).units if unit.number not in out)
 
 
 _AGENT = frozenset({"i", "we"})

@@ -6,7 +6,7 @@ import functools
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from judge.reading.claims import split_phrase, vocabulary
@@ -97,38 +97,46 @@ def passage(key: Key) -> Passage:
 
 @dataclass(frozen=True)
 class _Form:
-    """A form or denial of a kind: its items, and the types and words that it passes over."""
+    """A form or denial of a kind: its items, and the types and words that it passes over.
+
+    A text must have one of the words of each of `needs`.
+    """
 
     kind: str
     number: int
     denial: bool
     items: tuple[Item, ...]
     without: frozenset[str]
+    needs: tuple[frozenset[str], ...]
 
 
 @functools.cache
 def _forms() -> tuple[_Form, ...]:
     """Return the forms of all kinds, those of a kind before its denials."""
     found: list[_Form] = []
+    common = Counter[str]()
     for kind, entry in vocabulary().items():
         for denial, phrases in ((False, entry.forms), (True, entry.denials)):
             for phrase in entry.phrases(phrases):
                 items, without = split_phrase(phrase)
-                found.append(_Form(kind, len(found), denial, items, without))
-    return tuple(found)
+                needs = tuple(item.needs for item in items)
+                found.append(_Form(kind, len(found), denial, items, without, needs))
+                for need in needs:
+                    common.update(need)
+    return tuple(_rarest_first(form, common) for form in found)
+
+
+def _rarest_first(form: _Form, common: Counter[str]) -> _Form:
+    needs = sorted(form.needs, key=lambda need: sum(common[word] for word in need))
+    return replace(form, needs=tuple(needs))
 
 
 @functools.cache
 def _index() -> dict[str, tuple[_Form, ...]]:
-    """Return the forms by the words of their rarest item, of which a text must have one."""
-    common = Counter[str]()
-    for form in _forms():
-        for item in form.items:
-            common.update(item.needs)
+    """Return the forms by the words of their rarest item."""
     found: dict[str, list[_Form]] = {}
     for form in _forms():
-        rarest = min(form.items, key=lambda item: sum(common[word] for word in item.needs))
-        for word in rarest.needs:
+        for word in form.needs[0]:
             found.setdefault(word, []).append(form)
     return {word: tuple(forms) for word, forms in found.items()}
 
@@ -166,14 +174,11 @@ def _possible(unit: Unit, keys: frozenset[str]) -> list[_Form]:
     index = _index()
     passed = unit.sentence.keys | _types(unit)
     found: dict[int, _Form] = {}
-    for key in keys:
-        for form in index.get(key, ()):
-            if form.without and not form.without.isdisjoint(passed):
+    for key in index.keys() & keys:
+        for form in index[key]:
+            if any(keys.isdisjoint(need) for need in form.needs[1:]):
                 continue
-            for item in form.items:
-                if item.needs.isdisjoint(keys):
-                    break
-            else:
+            if form.without.isdisjoint(passed):
                 found[form.number] = form
     return [found[number] for number in sorted(found)]
 

@@ -72,7 +72,8 @@ def together(instances: Sequence[Instance], everyone: frozenset[str]) -> list[In
     claims = [i for i in parts if i.kind == "claims"]
     if reached >= everyone and claims:
         return [*whole, replace(claims[-1], part=frozenset())]
-    denials = [i for i in parts if i.kind == "denies" and not i.part <= reached]
+    denied = [i for i in parts if i.kind == "denies"]
+    denials = [i for i in denied if not i.part <= reached]
     if denials:
         return [*whole, *(replace(i, part=frozenset()) for i in denials)]
     return whole
@@ -90,7 +91,7 @@ def stance(instances: Sequence[Instance], marks: Marks) -> tuple[Stance, str, fr
     told = [i for i in told if not i.earlier] or told
     claims = [i for i in told if i.kind == "claims"]
     if claims:
-        told = [i for i in told if i.kind == "claims" or not _of_another(i, claims)]
+        told = [i for i in told if not _of_another(i, claims)]
     if not told:
         return "silent", "", frozenset()
     last = max(told, key=lambda i: (i.unit.number, i.place))
@@ -100,9 +101,10 @@ def stance(instances: Sequence[Instance], marks: Marks) -> tuple[Stance, str, fr
 
 
 def _of_another(denial: Instance, claims: Sequence[Instance]) -> bool:
-    return bool(denial.providers) and any(
-        not (claim.providers & denial.providers) for claim in claims
-    )
+    """Return whether an instance denies a thing of another service than one of some claims."""
+    if denial.kind == "claims" or not denial.providers:
+        return False
+    return any(not (claim.providers & denial.providers) for claim in claims)
 
 
 def contradiction(instances: Sequence[Instance], marks: Marks) -> tuple[str, str, frozenset[str]]:
@@ -113,7 +115,10 @@ def contradiction(instances: Sequence[Instance], marks: Marks) -> tuple[str, str
     claims = [i for i in standing if i.kind == "claims"]
     for instance in reversed(standing):
         # "I sent it again" makes no claim of the right amount where another one was named.
-        proper = [i for i in claims if not instance.slot or instance.slot in i.named]
+        if instance.slot:
+            proper = [claim for claim in claims if instance.slot in claim.named]
+        else:
+            proper = claims
         if instance.contradiction and not instance.earlier and not proper:
             return instance.contradiction, instance.unit.raw, instance.named
     return "", "", frozenset()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from typing import Any, Literal
 
@@ -30,9 +31,7 @@ from judge.reading.slots import (
     without_senders,
 )
 from judge.reading.special import special_instances
-from judge.reading.texts import Spoken, Text, Unit, stems_of, taken_apart
-
-"""A claim as a key: its kind, its slots and those that must be in the text."""
+from judge.reading.texts import Spoken, Text, Unit, stems_of, taken_apart, words_in
 
 
 def read(claim: Claim, spoken: Spoken) -> Reading:
@@ -54,7 +53,7 @@ def _read(parts: Parts, spoken: Spoken) -> Reading:
         instances = special_instances(claim, key, spoken)
     instances = together(instances, _everyone(claim))
     if claim.kind in _WEATHER and any(i.kind == "claims" for i in instances):
-        instances = [i for i in instances if i.kind != "denies" or i.named]
+        instances = [i for i in instances if not _is_vague_denial(i)]
     doubt = _doubt(claim, key, spoken) if kind.frame != "unconfirmed" else None
     if doubt is not None:
         instances = [i for i in instances if not _doubted(i, doubt)]
@@ -91,6 +90,10 @@ def _key(claim: Claim, spoken: Spoken) -> Key:
     return spoken.text, spoken.today, tuple(people)
 
 
+def _is_vague_denial(instance: Instance) -> bool:
+    return instance.kind == "denies" and not instance.named
+
+
 def _everyone(claim: Claim) -> frozenset[str]:
     types = vocabulary()[claim.kind].slots
     found: set[str] = set()
@@ -123,7 +126,8 @@ def _instance(claim: Claim, key: Key, hit: Hit, spoken: Spoken) -> Instance | No
     best: Instance | None = None
     found = groups(unit, span, types_of(claim.kind))
     if claim.kind == "alert":  # it begins on one day and ends on another
-        found = [Group(tuple(pair for group in found for pair in group.values), found[0].stems)]
+        pairs = itertools.chain.from_iterable(group.values for group in found)
+        found = [Group(tuple(pairs), found[0].stems)]
     for group in found:
         made = _of_group(claim, key, hit, span, group, spoken)
         if made is not None and (best is None or _rank(made) > _rank(best)):
@@ -147,7 +151,8 @@ def _of_group(
         group = without_senders(unit, group)
     if claim.kind in _WEATHER and _of_another_place(claim, hit, group, key):
         return None
-    providers = frozenset(n for v in group.of(("provider",)) for n in v.means)
+    named_providers = [value.means for value in group.of(("provider",))]
+    providers = frozenset(itertools.chain.from_iterable(named_providers))
     agreed = set()
     differing = []
     within = 0
@@ -265,7 +270,10 @@ def _other_amount(kind: str, type_: str, key: Key, hit: Hit, group: Group) -> st
     """Return a bare number that stands where the form wants money: "I paid the 26"."""
     if type_ != "money":
         return ""
-    matched = {p for other in hits(kind, key) if other.unit is hit.unit for p in other.places}
+    matched: set[int] = set()
+    for other in hits(kind, key):
+        if other.unit is hit.unit:
+            matched.update(other.places)
     for place, value in group.values:
         if place in matched and value.type == "number" and is_amount(hit.unit, place):
             return value.raw
@@ -323,12 +331,8 @@ def _in_text(claim: Claim, slot: str, text: Text, group: Group, people: tuple[st
     if type_ not in ("money", "day", "time") or group.of(VALUES[type_]):
         return False
     want = claim.slots[slot]
-    return any(
-        agrees(type_, want, value, people)
-        for unit in text.units
-        for value in unit.values.values()
-        if value.type in VALUES[type_]
-    )
+    values = [value for value in text.values if value.type in VALUES[type_]]
+    return any(agrees(type_, want, value, people) for value in values)
 
 
 def _vague(claim: Claim, hit: Hit, agreed: set[str], text: Text, spoken: Spoken) -> bool:
@@ -338,7 +342,7 @@ def _vague(claim: Claim, hit: Hit, agreed: set[str], text: Text, spoken: Spoken)
     topic = stems_of(vocabulary()[claim.kind].topic.replace("|", " "))
     if claim.kind == "mailed" and topic & stems_of(spoken.asked):
         return False
-    return not any(stem & topic for unit in around(text, hit.unit) for stem in unit.stems)
+    return not any(words_in(unit.stems, topic) for unit in around(text, hit.unit))
 
 
 def _same(claim: Claim, agreed: set[str]) -> bool:
@@ -393,8 +397,12 @@ def _is_about(claim: Claim, agreed: set[str], hit: Hit, spoken: Spoken) -> bool:
     if not plain and after not in ("it", "them"):
         return False
     asked = stems_of(spoken.asked)
-    wide = [claim.slots[slot] for slot in wanted if types[slot] == "words"]
-    return any(options & asked for text in wide for _, options in content(text))
+    for slot in wanted:
+        if types[slot] != "words":
+            continue
+        if any(options & asked for _, options in content(claim.slots[slot])):
+            return True
+    return False
 
 
 def _shown(type_: str, want: Any) -> str:

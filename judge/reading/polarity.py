@@ -225,7 +225,8 @@ def _within(sentence: Sentence, positions: Sequence[int]) -> Polarity:
     span = [i for i in range(start, last) if i not in matched]
     if any(_doubts(sentence, i) for i in span) or any(_hedges(sentence, i) for i in span):
         return "open"
-    span = [i for i in span if not _aside(sentence, i, matched) and not _over(sentence, i, first)]
+    span = [i for i in span if not _aside(sentence, i, matched)]
+    span = [i for i in span if not _over(sentence, i, first)]
     if not any(_negates(sentence, i, matched, own=True) for i in positions):
         count = sum(_negates(sentence, i, matched) for i in span) + _negated_after(sentence, last)
         if count:

@@ -200,8 +200,7 @@ def groups(unit: Unit, span: tuple[int, int], types: frozenset[str]) -> list[Gro
         breaks = kind in ("person", "money", "value", "percent", "temp", "day", "time")
         if breaks and kind in types and kind in before:
             later = before[len(before) - 1 - before[::-1].index(kind) :]
-            others = {k for k in later if k != kind and k in types and k != "provider"}
-            if others:
+            if set(later) & types - {kind, "provider"}:
                 pairs.append([])
         pairs[-1].append((place, value))
     stems = unit.stems[start:end]
@@ -316,11 +315,15 @@ def _people(
     return ("part" if found else "absent"), ""
 
 
+def _is_among(name: str, values: Sequence[Value], people: tuple[str, ...]) -> bool:
+    return any(_is_person(name, value, people) for value in values)
+
+
 def covered(
     want: Sequence[str], values: Sequence[Value], group: Group, people: tuple[str, ...]
 ) -> frozenset[str]:
     """Return which of some people are named, all for "everyone", "both" and "them"."""
-    found = frozenset(name for name in want if any(_is_person(name, v, people) for v in values))
+    found = frozenset(name for name in want if _is_among(name, values, people))
     if len(want) > 1 and len(found) < len(want):
         some = any(stem & _ALL for stem in group.stems) and not found
         if some or any(v.raw.lower() in _HE_ALL for v in values):
@@ -394,7 +397,7 @@ def _nearest(
 ) -> tuple[State, str]:
     """Return how the nearest values of a type outside a clause stand to a slot."""
     for values in _outside(VALUES[type_], text, unit, span):
-        stems = tuple(stem for value in values for stem in [stems_of(value.raw)])
+        stems = tuple(stems_of(value.raw) for value in values)
         group = Group(tuple(enumerate(values)), stems)
         state = state_of(type_, want, group, people)
         if state[0] != "absent":
@@ -430,7 +433,7 @@ def _all_of(types: Sequence[str], unit: Unit) -> list[Value]:
 
 def _last_of(types: Sequence[str], unit: Unit, places: Sequence[int]) -> list[Value]:
     """Return the last values of some types among places, which share a clause."""
-    found = [p for p in places if p in unit.values and _may_be(unit, p, types)]
+    found = [place for place in places if _may_be(unit, place, types)]
     if not found:
         return []
     start, end = segment(unit, found[-1:])
@@ -438,7 +441,7 @@ def _last_of(types: Sequence[str], unit: Unit, places: Sequence[int]) -> list[Va
 
 
 def _may_be(unit: Unit, place: int, types: Sequence[str]) -> bool:
-    if unit.values[place].type not in types:
+    if place not in unit.values or unit.values[place].type not in types:
         return False
     return "money" not in types or is_amount(unit, place)
 
@@ -475,7 +478,8 @@ def wide_agrees(
         return _nearest(type_, want, text, unit, span, people)[0] == "agrees"
     near = around(text, unit)
     if type_ == "people":
-        near = [unit, *(u for u in [text.heading(unit)] if u is not None)]
+        above = text.heading(unit)
+        near = [unit] if above is None else [unit, above]
     stems: list[frozenset[str]] = []
     values: list[tuple[int, Value]] = []
     for other in near:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from judge.reading.values import Masked, Value, mask
 from judge.reading.words import ABBREVIATIONS, BULLET, Sentence, make_sentence, normal, sentences
@@ -24,10 +24,7 @@ class Spoken:
     text: str
     today: str
     asked: str = ""
-    people: tuple[str, ...] = ()
-
-    def __hash__(self) -> int:
-        return hash(self.text)
+    people: tuple[str, ...] = field(default=(), hash=False)
 
 
 @dataclass(frozen=True)
@@ -94,6 +91,10 @@ _RULE = re.compile(r"^\s*\|?[\s:|-]+\|[\s:|-]*$")
 _END = re.compile(
     r"(?<=[.!?;])(?<!\d\.)[\"')\]]*(?:\s+|$)|(?<=\d\.)[\"')\]]*(?:\s+(?=\D)|$)|(?<=;)"
 )
+_UNDERLINE = re.compile(r"\s*(?:-{3,}|={3,})\s*")
+_TITLE = re.compile(r"\s*#+\s")
+_BOX = re.compile(r"^\[[ xX]\]\s*")
+_ROW_SIGNS = re.compile(r"[,:()\[\]~\u2013\u2014]")
 _BOLD = re.compile(r"^\s*(?:\*\*|__)([^*]+[^*:.!?])(?:\*\*|__)\s*$")
 
 
@@ -178,7 +179,7 @@ class _Lines:
 
     def read(self, line: str, bold: bool) -> None:
         """Read one line of the masked text."""
-        if re.fullmatch(r"\s*(?:-{3,}|={3,})\s*", line):
+        if _UNDERLINE.fullmatch(line):
             if self.units and not self.units[-1].item:
                 self.title = self.units[-1].number
             return
@@ -194,7 +195,7 @@ class _Lines:
             return
         self.columns = ()
         self.last_row = None
-        title = bool(re.match(r"\s*#+\s", line)) or bold
+        title = bold or _TITLE.match(line) is not None
         bullet = BULLET.match(line)
         quoted = line.lstrip().startswith(">")
         indent = len(line) - len(line.lstrip())
@@ -208,7 +209,7 @@ class _Lines:
         elif not bullet:
             self.lead = -1
         clean = BULLET.sub("", line).lstrip("# >")
-        clean = re.sub(r"^\[[ xX]\]\s*", "", clean)
+        clean = _BOX.sub("", clean)
         self._sentences(clean, heading, bool(bullet), quoted)
         if _FIELD.match(clean.strip()):
             self.fields.append(clean.strip())
@@ -236,15 +237,16 @@ class _Lines:
 
     def _sentences(self, line: str, heading: int, item: bool, quoted: bool) -> None:
         line = ABBREVIATIONS.sub(lambda m: m[1].replace(".", ""), line)
-        parts = [part for part in _END.split(line) if part and part.strip()]
+        parts = [part.strip() for part in _END.split(line)]
+        parts = [part for part in parts if part]
         for number, part in enumerate(parts):
             last = number == len(parts) - 1
-            self._add(part.strip(), heading, item, row=False, quoted=quoted, last=last)
+            self._add(part, heading, item, row=False, quoted=quoted, last=last)
 
     def _add(
         self, part: str, heading: int, item: bool, row: bool, quoted: bool, last: bool
     ) -> None:
-        words = re.sub(r"[,:()\[\]~\u2013\u2014]", " ", part) if row else part
+        words = _ROW_SIGNS.sub(" ", part) if row else part
         sentence = make_sentence(normal(words), item, last)
         if not sentence.words:
             return

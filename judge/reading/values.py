@@ -11,7 +11,7 @@ import functools
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from judge.reading.dates import DAY, dates_of
 from servers.kit.service import providers
@@ -225,18 +225,26 @@ def _digits(found: re.Match[str]) -> str:
 
 
 # -- people --------------------------------------------------------------------------------------
+class _Ways(NamedTuple):
+    """Whom each way to name somebody may mean; patterns of all ways, without and with addresses."""
+
+    means: dict[str, tuple[str, ...]]
+    plain: re.Pattern[str]
+    with_addresses: re.Pattern[str]
+
+
 @functools.lru_cache(maxsize=64)
-def _names(people: tuple[str, ...]) -> tuple[dict[str, tuple[str, ...]], re.Pattern[str]]:
-    """Return who each way to name somebody may mean, and a pattern of all ways."""
+def _names(people: tuple[str, ...]) -> _Ways:
+    """Return the ways to name people."""
     ways: dict[str, list[str]] = {}
     for name in people:
         parts = [p for p in re.split(r"\s+", name.strip()) if p]
         whole = {name.lower()}
         if "@" not in name:
             for part in (parts[0], parts[-1]) if parts else ():
-                plain = part.lower().strip(".,")
-                if len(plain) > 2 and plain not in _NEVER_NAMES:
-                    whole.add(plain)
+                word = part.lower().strip(".,")
+                if len(word) > 2 and word not in _NEVER_NAMES:
+                    whole.add(word)
             if len(parts) > 2:
                 whole.add(f"{parts[0]} {parts[-1]}".lower())
         for way in whole:
@@ -244,19 +252,20 @@ def _names(people: tuple[str, ...]) -> tuple[dict[str, tuple[str, ...]], re.Patt
             if name not in owners:
                 owners.append(name)
     joined = "|".join(re.escape(way) for way in sorted(ways, key=len, reverse=True))
-    pattern = re.compile(
-        r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?<![\w@])@[\w-]+"
-        + (rf"|(?<![\w@.])(?:{joined})(?![\w@])" if joined else "")
-        + r"|\b(?:him|her|them)\b",
-        re.IGNORECASE,
+    named = rf"(?<![\w@.])(?:{joined})(?![\w@])|" if joined else ""
+    plain = named + r"\b(?:him|her|them)\b"
+    address = r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?<![\w@])@[\w-]+"
+    return _Ways(
+        {way: tuple(names) for way, names in ways.items()},
+        re.compile(rf"(?<!\w)(?:{plain})", re.IGNORECASE),
+        re.compile(f"{address}|{plain}", re.IGNORECASE),
     )
-    return {way: tuple(names) for way, names in ways.items()}, pattern
 
 
 def who(text: str, people: Sequence[str]) -> tuple[str, ...]:
     """Return whom a name or address may mean: full names, or itself if nobody is known by it."""
     low = text.lower().lstrip("@")
-    ways, _ = _names(tuple(people))
+    ways = _names(tuple(people)).means
     if low in ways:
         return ways[low]
     if "@" in low or text.startswith("@"):
@@ -290,7 +299,8 @@ _KIN = re.compile(
 
 
 def _people(text: str, made: _Masker) -> str:
-    ways, pattern = _names(tuple(made.people))
+    ways, plain, with_addresses = _names(tuple(made.people))
+    pattern = with_addresses if "@" in text else plain
     last: list[tuple[str, ...]] = []
 
     def name(found: re.Match[str]) -> str:

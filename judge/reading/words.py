@@ -98,16 +98,13 @@ class Word:
     """
 
     text: str
-    bases: frozenset[str]
-    form: str
-    capital: bool = False
+    bases: frozenset[str] = field(hash=False)
+    form: str = field(hash=False)
+    capital: bool = field(default=False, hash=False)
     keys: frozenset[str] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "keys", self.bases | {self.text, type_word(self.text)})
-
-    def __hash__(self) -> int:
-        return hash(self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,16 +115,13 @@ class Sentence:
     `header` tells that the line ends in a colon, `bullet` that the sentence is an item of a list.
     """
 
-    words: tuple[Word, ...]
-    breaks: frozenset[int]
-    colons: frozenset[int]
+    words: tuple[Word, ...] = field(hash=False)
+    breaks: frozenset[int] = field(hash=False)
+    colons: frozenset[int] = field(hash=False)
     question: bool
     header: bool
     bullet: bool
     text: str
-
-    def __hash__(self) -> int:
-        return hash(self.text)
 
     @property
     def keys(self) -> frozenset[str]:
@@ -190,9 +184,7 @@ _New = str | Callable[[re.Match[str]], str]
 _NUMBERS: tuple[tuple[re.Pattern[str], _New], ...] = (
     (re.compile(r"(?<=\d),(?=\d{3}(?!\d))"), ""),
     (
-        re.compile(
-            r"(?:\b(?:US|USD)\s?)?\$\s?(?=\d)|\b(?:USD|EUR|GBP)\s?(?=\d)|[€£]\s?(?=\d)"
-        ),
+        re.compile(r"(?:\b(?:US|USD)\s?)?\$\s?(?=\d)|\b(?:USD|EUR|GBP)\s?(?=\d)|[€£]\s?(?=\d)"),
         "",
     ),
     (re.compile(r"\b(\d+(?:\.\d+)?)\s?k\b"), _thousands),
@@ -243,9 +235,7 @@ def _dates(text: str) -> str:
     return _MONTH_DAY.sub(lambda m: f"{_MONTH[m[1].lower()]} {m[2]}", text)
 
 
-_ISO_DATE = re.compile(
-    r"\b(\d{4})-(\d\d)-(\d\d)(?:T(\d\d:\d\d)(?::\d\d)?(?:Z|[+-]\d\d:\d\d)?)?"
-)
+_ISO_DATE = re.compile(r"\b(\d{4})-(\d\d)-(\d\d)(?:T(\d\d:\d\d)(?::\d\d)?(?:Z|[+-]\d\d:\d\d)?)?")
 _DAY_MONTH = re.compile(rf"\b(\d{{1,2}})(?: of)? ({_MONTH_PATTERN})\b\.?", re.IGNORECASE)
 _MONTH_DAY = re.compile(rf"\b({_MONTH_PATTERN})\.? 0?(\d{{1,2}})\b", re.IGNORECASE)
 
