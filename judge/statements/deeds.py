@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import re
+from typing import Any
 
 from judge.reading import Deed
 from judge.reading.claims import vocabulary
@@ -10,6 +12,18 @@ from judge.tables import tables
 from judge.trace import Record
 from servers.kit.service import services
 from servers.kit.store import AGENT, Change
+
+_THINGS = {
+    "email": "message messages email emails mail mails draft drafts inbox newsletter label folder",
+    "calendar": "event events appointment appointments meeting meetings calendar",
+    "payments": "payment payments transfer transfers request requests bill",
+    "reviews": "review reviews",
+    "wiki": "page pages comment comments",
+    "music": "song songs track tracks playlist playlists",
+    "ridesharing": "ride rides car cab taxi",
+    "travel": "booking bookings room hotel apartment flight",
+}
+"""Words for the things that a category's services hold."""
 
 
 @functools.cache
@@ -24,20 +38,28 @@ def _category_of() -> dict[str, str]:
 def matches_a_change(deed: Deed, record: Record, before: int) -> bool:
     """Return whether a call before an event made a change of the deed's sort.
 
-    The sort is what its entry of the vocabulary says under `deed`: operations and categories.
+    The sort is what its entry of the vocabulary says under `deed`: operations and categories. Where
+    that leaves the category open, the things that the sentence names say which it is.
     """
     sort = vocabulary()[deed.kind].deed
     if sort is None:
         return True
+    categories = sort.category or _named(deed.where)
     for attempt in record.attempts:
         if attempt.seq >= before:
             break
         for change in attempt.effects:
             if change["cause"] != AGENT or not _fits(change, _listed(sort.op)):
                 continue
-            if _in_category(change["table"], sort.category):
+            if _in_category(change["table"], categories):
                 return True
     return False
+
+
+def _named(sentence: str) -> tuple[str, ...]:
+    """Return the categories whose things a sentence names."""
+    words = set(re.findall(r"[a-z]+", sentence.casefold()))
+    return tuple(name for name, things in _THINGS.items() if words & set(things.split()))
 
 
 def _listed(given: tuple[str, ...] | str) -> tuple[str, ...]:
@@ -66,10 +88,17 @@ def _ends(change: Change) -> bool:
     if spec is None:
         return True
     for column, role in spec.roles.items():
-        if old.get(column) == new.get(column):
+        if old.get(column) == new.get(column) or role in ("session", "derived"):
             continue
         if role == "stamp" or column in ("folder", "labels", "state", "status"):
             return True
-        if old.get(column) is True and new.get(column) is False:
+        if _less(old.get(column), new.get(column)):
             return True
     return False
+
+
+def _less(before: Any, after: Any) -> bool:
+    """Return whether a value was switched off, emptied or made shorter."""
+    if isinstance(before, list) and isinstance(after, list):
+        return len(after) < len(before)
+    return before not in (None, False) and after in (None, False)
