@@ -155,12 +155,10 @@ def test_check_tells_what_is_wrong_and_exits_with_1(tmp_path: Path) -> None:
 
 
 def test_check_names_a_seed_that_no_row_has(tmp_path: Path) -> None:
-    text = load.index()["recovery/silent_no_op/jagaurs_praised"].read_text()
-    (tmp_path / "lost.yaml").write_text(
-        text.replace("seed:gpl/trophy_shop", "seed:gpl/trophy_shpo")
-    )
+    text = load.index()["recovery/disambiguation/which_ana"].read_text()
+    (tmp_path / "lost.yaml").write_text(text.replace("seed:zrc/ana_reyes", "seed:zrc/ana_ryes"))
     problems = [p["problem"] for p in command("check", tmp_path, "--json").json["problems"]]
-    lost = "seed:gpl/trophy_shpo names no row of the world rafael; use a key from its seeds"
+    lost = "seed:zrc/ana_ryes names no row of the world maya; use a key from its seeds"
     assert problems[0] == lost
 
 
