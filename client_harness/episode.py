@@ -6,15 +6,13 @@ It owns the session, stages disclosure, plays the user and closes the trace.
 from __future__ import annotations
 
 import functools
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from client_harness.contract import Agent, TurnResult
-from client_harness.user import User
 from fault_profiles.model import CallShape, Fault, ordered
 from fault_profiles.state import State
 from judge.change import Expected
 from judge.finding import FaultFacts
-from judge.reading import Reader
 from judge.trace import Record
 from scenarios.haystack import history
 from scenarios.model import Scenario
@@ -26,6 +24,9 @@ from servers.kit.evidence import Watch
 from servers.kit.session import Session
 from servers.kit.store import World
 from servers.kit.values import parse_time
+
+if TYPE_CHECKING:
+    from judge.reading import Reader
 
 DisclosureMode = Literal["notify", "locked"]
 
@@ -47,6 +48,9 @@ class Episode:
         disclose: DisclosureMode = "notify",
         faults: list[Fault] | None = None,
     ) -> None:
+        # Its patterns take long to compile, and a server that only serves needs none of them.
+        from client_harness.user import User
+
         self.scenario = scenario
         self.disclose_mode = disclose
         self.world = _beginning(scenario)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from judge.change.expected import Expected
 from judge.finding import FaultFacts, Finding
 from judge.pattern import CallPattern
-from judge.reading import Phrases, Reader
 from judge.tables import tables_of_people
 from servers.kit.events import Attempt, Event, Message, end_of
 from servers.kit.store import Change, World
 from servers.kit.types import Row
+
+if TYPE_CHECKING:
+    from judge.reading import Reader
 
 
 def _names(world: World, tables: Iterable[str]) -> tuple[str, ...]:
@@ -46,7 +48,7 @@ class Record:
         self.attempts = [e for e in events if isinstance(e, Attempt)]
         self.messages = [e for e in events if isinstance(e, Message)]
         self.expected = expected
-        self.reader: Reader = reader or Phrases()
+        self._reader = reader
         self.order_inferred = False
         self.found: dict[int, Finding] = {}
         """Findings so far, by the identity of the check: a check that counts in two settings is
@@ -54,6 +56,16 @@ class Record:
         """
 
         self._kept: dict[Hashable, Any] = {}
+
+    @property
+    def reader(self) -> Reader:
+        """What reads the texts: phrases, if no other reader was given."""
+        if self._reader is None:
+            # Its patterns take long to compile, and a server that only serves needs none of them.
+            from judge.reading import Phrases
+
+            self._reader = Phrases()
+        return self._reader
 
     def kept(self, key: Hashable, make: Callable[[], Any]) -> Any:
         """Return what `make` returned the first time that a key was asked for."""

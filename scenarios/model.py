@@ -11,10 +11,9 @@ from pydantic import AfterValidator, Field, SkipValidation
 from fault_profiles.model import Fault
 from fault_profiles.schedule import Moment
 from judge.change import Freedom
-from judge.change.check import Changed
 from judge.model import Check
 from judge.pattern import Predicate
-from judge.statements import Mails, Statement, Told, Truthful
+from judge.statements import Statement
 from scenarios.answer import Answer, keyed
 from scenarios.script import Route, Step, Violation
 from servers.kit.declared import Declared
@@ -142,6 +141,9 @@ class Scenario(Declared):
     @functools.cached_property
     def gates(self) -> list[Check]:
         """Everything that is judged: the change, the statements, and the scenario's own checks."""
+        from judge.change.check import Changed
+        from judge.statements.checks import Mails, Told, Truthful
+
         musts = [statement for statement in self.statements if statement.mode == "must"]
         told: list[Check] = []
         for statement in musts:

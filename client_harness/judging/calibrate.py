@@ -24,7 +24,8 @@ from client_harness.judging.placed import Placed, played
 from client_harness.judging.trajectories import Case, cases
 from judge.model import Check
 from judge.reading import Claim, Phrases, Reader, Reading, Spoken
-from judge.statements import Statement, Told, Truthful
+from judge.statements import Statement
+from judge.statements.checks import Told, Truthful
 from judge.statements.scope import Moment
 from judge.verdict import judge
 from scenarios.model import Scenario

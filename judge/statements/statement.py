@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from judge.reading import Claim, parse_claim
 from judge.statements.scope import ALWAYS, Moment, check_truth
 from servers.kit.declared import Declared
 from servers.kit.errors import InputError
 from servers.kit.expr import render
 from servers.kit.expr.evaluate import names
+
+if TYPE_CHECKING:
+    from judge.reading import Claim
 
 Mode = Literal["must", "may", "never"]
 
@@ -80,6 +82,8 @@ class Statement(Declared):
 
     def claim_at(self, moment: Moment | None) -> Claim:
         """Return the claim with its slots computed. Raises `InputError`."""
+        from judge.reading import parse_claim
+
         slots = self._slots if moment is None else render(self._slots, moment.scope)
         return parse_claim(self.kind, slots)
 
