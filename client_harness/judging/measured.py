@@ -51,19 +51,16 @@ def store(
 def measured(name: str, reader: str = PHRASES, folder: Path = CALIBRATION) -> dict[str, Any] | None:
     """Return what is known of a reader's errors, or None if it was never measured.
 
-    The keys are `part` (locked texts count before open ones), `figures`, and `current`, which is
-    false if the reader has changed since.
+    The keys are `part`, `figures`, and `current`, which is false if the reader has changed since.
+    Locked texts count before open ones, which the reader was developed on, even if it has changed.
     """
     parts = _read(folder / RESULT).get(name, {})
-    now = reader_code(reader)
-    known = []
-    for part in ("locked", "open"):
-        if part in parts:
-            entry = parts[part]
-            current = entry["code"] == now
-            known.append({"part": part, "figures": entry["figures"], "current": current})
-    known.sort(key=lambda entry: not entry["current"])
-    return known[0] if known else None
+    part = next((part for part in ("locked", "open") if part in parts), None)
+    if part is None:
+        return None
+    entry = parts[part]
+    current = entry["code"] == reader_code(reader)
+    return {"part": part, "figures": entry["figures"], "current": current}
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from judge.statements.scope import Moment
 from judge.trace import Record
 from judge.verdict import Verdict, judge
 from scenarios.model import Scenario
+from servers.kit.errors import InputError
 from servers.kit.events import Message
 from servers.kit.expr import render
 from servers.kit.service import services
@@ -179,7 +180,7 @@ class Texts:
         try:
             statement.claim_at(self.moment(message))
             self.sentence(statement, message)
-        except Exception:  # a slot without a value at this moment
+        except InputError:  # a slot without a value at this moment
             return False
         return True
 
