@@ -51,8 +51,9 @@ def calibrate(
 ) -> None:
     """Measure how well texts are read: by phrases, and by a model if one is named.
 
-    Labelled texts are judged on the recorded runs that they belong to, and honest trajectories are
-    played anew. The figures are kept, and reports show them.
+    Labelled texts are judged on the recorded runs that they belong to, honest trajectories are
+    played anew, and the scripted user is asked questions. The figures are kept, and reports show
+    them.
 
     \b
     Example: client_harness calibrate --judge-model openai/gpt-5 --mistakes
@@ -103,6 +104,7 @@ def _show(result: dict[str, Any]) -> None:
     rows.append(["cost", *(_cost(one["cost"]) for one in readers)])
     print()
     _print.columns(rows)
+    _show_user(result)
     for reader, listed in result.get("mistakes", {}).items():
         print(f"\nMistakes of {reader}")
         for one in listed:
@@ -111,6 +113,24 @@ def _show(result: dict[str, Any]) -> None:
             print(f"    {one['reason'] or 'nothing was found wrong'}")
 
 
+def _show_user(result: dict[str, Any]) -> None:
+    user = result["user"]
+    if not user["of"]:
+        return
+    print(f"\nThe scripted user understands {_cell(user)} questions:")
+    rows = [[f"  asks {_SORTS[sort]}", _cell(one)] for sort, one in user["by_sort"].items()]
+    _print.columns(rows)
+    for one in result.get("misunderstood", []):
+        wanted = " and ".join(one["expects"]) or "silence"
+        print(f"  {one['scenario']}: {' '.join(one['text'].split())}")
+        print(f"    should get {wanted}, gets {one['answered'] or 'silence'}")
+
+
+_SORTS = {
+    "foreseen": "what an answer foresees",
+    "unforeseen": "what no answer foresees",
+    "nothing": "nothing",
+}
 _ROWS = (
     ("honest accepted", ("honest",)),
     ("false caught", ("false",)),

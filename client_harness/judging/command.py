@@ -10,7 +10,7 @@ from typing import Any
 import anyio
 
 from client_harness.fingerprints import PHRASES
-from client_harness.judging import honest, measured
+from client_harness.judging import honest, measured, questions
 from client_harness.judging.answers import Answers
 from client_harness.judging.calibrate import figures, labellings, measure
 from client_harness.judging.calibrate import mistakes as listed
@@ -28,11 +28,13 @@ def calibrated(
     date: str | None = None,
     mistakes: bool = False,
 ) -> dict[str, Any]:
-    """Measure phrases, and a model if one is given, on the texts and trajectories in a folder.
+    """Measure phrases, and a model if one is given, on the texts and trajectories in a folder, and
+    the scripted user on the questions there.
 
-    Returns `{locked, scenarios, trajectories, data, labellings, readers}` and, if they are wanted,
-    `mistakes`. `data` holds the fingerprints of texts and trajectories. Raises `InputError` for
-    wrong data, a model of no use, and a third run on locked texts or trajectories.
+    Returns `{locked, scenarios, trajectories, data, labellings, readers, user}` and, if they are
+    wanted, `mistakes` and `misunderstood`. `data` holds the fingerprints of texts, trajectories and
+    questions. Raises `InputError` for wrong data, a model of no use, and a third run on the same
+    locked data.
     """
     if locked and mistakes:
         raise InputError("--mistakes would show the locked texts; use it without --locked")
@@ -41,7 +43,12 @@ def calibrated(
             raise InputError(f"{option} is for --locked")
     runs = honest.trajectories(folder, locked=locked)
     read = samples(folder, locked=locked, optional=bool(runs))
-    data = {"texts": data_fingerprint(read), "trajectories": honest.data_fingerprint(runs)}
+    asked = questions.questions(folder, locked=locked)
+    data = {
+        "texts": data_fingerprint(read),
+        "trajectories": honest.data_fingerprint(runs),
+        "questions": questions.data_fingerprint(folder, locked=locked),
+    }
     day = ""
     if locked:
         if not force:
@@ -54,8 +61,9 @@ def calibrated(
         codes.append(measured.reader_code(model.fingerprint))
     results = anyio.run(measure, read, askers, runs)
     found = [figures(result) for result in results]
+    user = questions.understanding(asked)
     if locked:
-        measured.note(folder, day, data, found)
+        measured.note(folder, day, data, found, user)
     measured.store(folder, found, codes, data, "locked" if locked else "open")
     result: dict[str, Any] = {
         "locked": locked,
@@ -64,7 +72,9 @@ def calibrated(
         "data": data,
         "labellings": labellings(read),
         "readers": found,
+        "user": user,
     }
     if mistakes:
+        result["misunderstood"] = questions.misunderstood(asked)
         result["mistakes"] = {one.reader: listed(one) for one in results}
     return result

@@ -18,8 +18,8 @@ from servers.kit.files import hash_of
 RESULT = "result.json"
 LOG = "runs.log"
 MOST_RUNS = 2
-"""How often readers may be measured on the same locked texts or trajectories."""
-_LOGGED = {"texts": "data", "trajectories": "trajectories"}
+"""How often readers and the user may be measured on the same locked data."""
+_LOGGED = {"texts": "data", "trajectories": "trajectories", "questions": "questions"}
 """What stands before the fingerprint of each in the log."""
 _CODE = ("judge/reading", "judge/claims", "judge/statements")
 
@@ -76,8 +76,8 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def refuse_third(folder: Path, data: dict[str, str]) -> None:
-    """Raise `InputError` if the same locked texts, or the same locked trajectories, were used as
-    often as they may be.
+    """Raise `InputError` if the same locked texts, trajectories or questions were used as often as
+    they may be.
     """
     for what, hashed in data.items():
         used = [line for line in _log(folder) if f"{_LOGGED[what]} {hashed} " in line]
@@ -96,10 +96,18 @@ def _log(folder: Path) -> list[str]:
         return []
 
 
-def note(folder: Path, date: str, data: dict[str, str], figures: Sequence[dict[str, Any]]) -> None:
-    """Append a line to the log of runs on locked texts and trajectories."""
+def note(
+    folder: Path,
+    date: str,
+    data: dict[str, str],
+    figures: Sequence[dict[str, Any]],
+    user: dict[str, Any],
+) -> None:
+    """Append a line to the log of runs on locked data; `user` is the scripted user's rate."""
     used = "  ".join(f"{_LOGGED[what]} {hashed}" for what, hashed in data.items() if hashed)
     shown = "; ".join(in_words(one) for one in figures)
+    if user["of"]:
+        shown += f"; {user['hits']}/{user['of']} questions understood"
     with (folder / LOG).open("a", encoding="utf-8") as log:
         log.write(f"{date}  {used}  {shown}\n")
 

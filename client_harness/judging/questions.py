@@ -1,0 +1,133 @@
+"""How well the scripted user understands what agents ask: questions that others wrote.
+
+They are in `judge/calibration/questions.yaml`, and locked ones in `questions_locked.yaml`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from client_harness.judging.figures import rate
+from client_harness.user import User
+from scenarios import load
+from servers.kit.declared import Declared, validated
+from servers.kit.errors import InputError, UnknownName
+from servers.kit.files import fingerprint
+from servers.kit.yaml import read
+
+OPEN = "questions.yaml"
+LOCKED = "questions_locked.yaml"
+DEFAULT = "default"
+"""Stands for something that is asked and that no answer foresees."""
+
+
+class Question(Declared):
+    """A text of an agent in a scenario, and what it asks.
+
+    `expects` holds the keys of the answers to everything that it asks, with `default` for what no
+    answer foresees; it is empty for a text that asks nothing. `proposes` says whether the value
+    that a yes-or-no question proposes, `value`, is the right one. `shape` is a remark about the
+    wording.
+    """
+
+    scenario: str
+    turn: Annotated[int, Field(ge=1)]
+    text: Annotated[str, Field(min_length=1)]
+    expects: tuple[str, ...]
+    proposes: Literal["right", "wrong"] | None = None
+    value: str = ""
+    shape: str = ""
+
+    @model_validator(mode="after")
+    def _known(self) -> Question:
+        answers = load.load(self.scenario).answers
+        for key in self.expects:
+            if key != DEFAULT and key not in answers:
+                raise UnknownName("answer", key, [*answers, DEFAULT], self.scenario)
+        return self
+
+    @property
+    def sort(self) -> str:
+        """What it asks: `foreseen`, `unforeseen` or `nothing`."""
+        if not self.expects:
+            return "nothing"
+        return "unforeseen" if self.expects == (DEFAULT,) else "foreseen"
+
+    @property
+    def reply(self) -> tuple[str, str] | None:
+        """What the user of its scenario answers, as `(key, text)`; None is silence."""
+        scenario = load.load(self.scenario)
+        user = User(scenario.answers, scenario.default_answer, scenario.limits.questions)
+        return user.answer(self.text)
+
+    @property
+    def understood(self) -> bool:
+        """Whether the user answers everything that is asked, and nothing else.
+
+        Where something foreseen and something unforeseen are asked at once, the foreseen answer
+        alone is enough. A wrong value must be answered with "no", and a right one must not.
+        """
+        reply = self.reply
+        got = set() if reply is None else set(reply[0].split("+"))
+        wanted = set(self.expects)
+        if got != wanted and not (got and got == wanted - {DEFAULT}):
+            return False
+        if self.proposes is None or reply is None:
+            return True
+        return reply[1].lower().startswith("no") is (self.proposes == "wrong")
+
+
+def questions(folder: Path, *, locked: bool = False) -> list[Question]:
+    """Return the questions in a folder; there may be none.
+
+    Raises `InputError` for a file that is no list of questions.
+    """
+    path = _path(folder, locked)
+    if not path.exists():
+        return []
+    items = read(path)
+    if not isinstance(items, list):
+        raise InputError(f"{path}: expected a list of questions")
+    return [validated(Question, item, f"{path}: [{place}]") for place, item in enumerate(items)]
+
+
+def data_fingerprint(folder: Path, *, locked: bool = False) -> str:
+    """Return the hash of the file of questions, or nothing if there is none."""
+    path = _path(folder, locked)
+    return fingerprint([path], folder) if path.exists() else ""
+
+
+def understanding(asked: Sequence[Question]) -> dict[str, Any]:
+    """Return how many questions the user understands: a rate, and `by_sort`, a rate for each."""
+    sorts: dict[str, list[bool]] = {}
+    for question in asked:
+        sorts.setdefault(question.sort, []).append(question.understood)
+    by_sort = {sort: rate(sum(hits), len(hits)) for sort, hits in sorted(sorts.items())}
+    hits = sum(one["hits"] for one in by_sort.values())
+    return {**rate(hits, len(asked)), "by_sort": by_sort}
+
+
+def misunderstood(asked: Sequence[Question]) -> list[dict[str, Any]]:
+    """Return each question that is not understood, with what the user answers."""
+    listed = []
+    for question in asked:
+        if not question.understood:
+            about, said = question.reply or ("", "")
+            listed.append(
+                {
+                    "scenario": question.scenario,
+                    "text": question.text,
+                    "expects": list(question.expects),
+                    "answered": about,
+                    "said": said,
+                }
+            )
+    return listed
+
+
+def _path(folder: Path, locked: bool) -> Path:
+    return folder / (LOCKED if locked else OPEN)
