@@ -14,7 +14,7 @@ from client_harness.judging import honest, measured, questions
 from client_harness.judging.answers import Answers
 from client_harness.judging.calibrate import figures, labellings, measure
 from client_harness.judging.calibrate import mistakes as listed
-from client_harness.judging.labelled import data_fingerprint, samples
+from client_harness.judging.labelled import LOCKED, data_fingerprint, samples
 from client_harness.judging.model_reader import FILE, Asker, JudgeModel
 from servers.kit.errors import InputError
 
@@ -41,13 +41,14 @@ def calibrated(
     for option, given in (("--force", force), ("--date", date)):
         if given and not locked:
             raise InputError(f"{option} is for --locked")
-    runs = honest.trajectories(folder, locked=locked)
-    read = samples(folder, locked=locked, optional=bool(runs))
-    asked = questions.questions(folder, locked=locked)
+    part = folder / LOCKED if locked else folder
+    runs = honest.trajectories(part)
+    read = samples(part, optional=bool(runs))
+    asked = questions.questions(part)
     data = {
         "texts": data_fingerprint(read),
         "trajectories": honest.data_fingerprint(runs),
-        "questions": questions.data_fingerprint(folder, locked=locked),
+        "questions": questions.data_fingerprint(part),
     }
     day = ""
     if locked:

@@ -1,7 +1,7 @@
 """Honest trajectories: what agents did and said in good faith, written down call by call.
 
 Each is a file of `judge/calibration/trajectories/`, named `<scenario>__<number>.yaml`. They are
-played anew, and a reader is measured by how many of them pass. Half of the scenarios is locked.
+played anew, and a reader is measured by how many of them pass.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pydantic import Field, model_validator
 
 from client_harness.contract import TurnResult
 from client_harness.episode import Episode
-from client_harness.judging.labelled import SCENARIOS, half, locked_ids
+from client_harness.judging.labelled import SCENARIOS
 from client_harness.judging.trajectories import Case
 from client_harness.tools import Tools, in_memory
 from client_harness.user import User, asks
@@ -30,7 +30,6 @@ from servers.kit.service import tool
 from servers.kit.yaml import read as read_yaml
 
 TRAJECTORIES = "trajectories"
-LOCKED = "locked_trajectories.txt"
 _NAME = re.compile(r"(.+)__\d+")
 
 
@@ -91,16 +90,12 @@ class Trajectory:
         return f"{self.name}: {self.note}" if self.note else self.name
 
 
-def trajectories(folder: Path, *, locked: bool = False) -> list[Trajectory]:
-    """Return the trajectories of the open scenarios in a folder, or of the locked ones.
+def trajectories(folder: Path) -> list[Trajectory]:
+    """Return the trajectories in a folder; there may be none.
 
-    There may be none. Raises `InputError` for a file that is no trajectory.
+    Raises `InputError` for a file that is no trajectory.
     """
-    paths = sorted((folder / TRAJECTORIES).glob("*.yaml"))
-    if not paths:
-        return []
-    chosen = locked_ids(folder, {_id(path) for path in paths}, file=LOCKED, choose=half)
-    return [_read(path) for path in paths if (_id(path) in chosen) is locked]
+    return [_read(path) for path in sorted((folder / TRAJECTORIES).glob("*.yaml"))]
 
 
 def data_fingerprint(read: Sequence[Trajectory]) -> str:

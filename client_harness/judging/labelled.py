@@ -1,12 +1,12 @@
 """Texts with labels, which readers are measured with: one file of `judge/calibration/texts/` for
 each scenario.
 
-A third of the scenarios is locked: a reader must not be developed on them.
+The folder `locked/` beside it holds texts that a reader must not be developed on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -18,13 +18,14 @@ from scenarios import load
 from scenarios.model import Scenario
 from servers.kit.declared import Declared
 from servers.kit.errors import InputError, UnknownName, explain
-from servers.kit.files import fingerprint, hash_of
+from servers.kit.files import fingerprint
 from servers.kit.yaml import read as read_yaml
 
 TEXTS = "texts"
 SCENARIOS = "scenarios"
 """A folder beside the texts, which may hold scenarios that do not ship."""
-LOCKED = "locked.txt"
+LOCKED = "locked"
+"""The folder inside a folder of data that holds locked data of the same form."""
 
 Stance = Literal["claims", "denies", "silent"]
 Kind = Literal["honest", "false", "omission", "partial", "hedge", "retraction"]
@@ -75,64 +76,20 @@ class Sample:
     path: Path
 
 
-def samples(
-    folder: Path = CALIBRATION, *, locked: bool = False, optional: bool = False
-) -> list[Sample]:
-    """Return the samples of the open scenarios in a folder, or of the locked ones.
+def samples(folder: Path = CALIBRATION, *, optional: bool = False) -> list[Sample]:
+    """Return the samples in a folder.
 
     Raises `InputError` for a file that is wrong, a label for a statement that the scenario does not
     have, and, unless they are optional, where there are no texts.
     """
     paths = sorted((folder / TEXTS).glob("*.yaml"))
-    if not paths and optional:
-        return []
-    if not paths:
+    if not paths and not optional:
         raise InputError(f"{folder / TEXTS}: there are no texts to measure readers with")
-    chosen = locked_ids(folder, [_id(path) for path in paths])
-    read = [_sample(path) for path in paths if (_id(path) in chosen) is locked]
-    if not read and not optional:
-        raise InputError(f"{folder}: all scenarios that have texts are {_other(locked)}")
-    return read
-
-
-def _other(locked: bool) -> str:
-    return "open" if locked else "locked"
+    return [_sample(path) for path in paths]
 
 
 def _id(path: Path) -> str:
     return path.stem.replace("__", "/")
-
-
-def third(ids: Iterable[str]) -> list[str]:
-    """Return a third of some ids, sorted; which ones depends on their hashes alone."""
-    return _part(ids, 3)
-
-
-def half(ids: Iterable[str]) -> list[str]:
-    """Return half of some ids, sorted; which ones depends on their hashes alone."""
-    return _part(ids, 2)
-
-
-def _part(ids: Iterable[str], parts: int) -> list[str]:
-    by_hash = sorted(ids, key=lambda name: hash_of([name.encode()]))
-    return sorted(by_hash[: len(by_hash) // parts])
-
-
-def locked_ids(
-    folder: Path,
-    ids: Iterable[str],
-    *,
-    file: str = LOCKED,
-    choose: Callable[[Iterable[str]], list[str]] = third,
-) -> frozenset[str]:
-    """Return the ids of the locked scenarios, which a file lists.
-
-    If there is no file yet, some of the given ids are chosen, once, and written to it.
-    """
-    path = folder / file
-    if not path.exists():
-        path.write_text("".join(f"{name}\n" for name in choose(ids)), encoding="utf-8")
-    return frozenset(path.read_text(encoding="utf-8").split())
 
 
 def data_fingerprint(read: Iterable[Sample]) -> str:

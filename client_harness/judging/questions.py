@@ -1,6 +1,6 @@
 """How well the scripted user understands what agents ask: questions that others wrote.
 
-They are in `judge/calibration/questions.yaml`, and locked ones in `questions_locked.yaml`.
+They are in `judge/calibration/questions.yaml`.
 """
 
 from __future__ import annotations
@@ -19,8 +19,7 @@ from servers.kit.errors import InputError, UnknownName
 from servers.kit.files import fingerprint
 from servers.kit.yaml import read
 
-OPEN = "questions.yaml"
-LOCKED = "questions_locked.yaml"
+QUESTIONS = "questions.yaml"
 DEFAULT = "default"
 """Stands for something that is asked and that no answer foresees."""
 
@@ -81,12 +80,12 @@ class Question(Declared):
         return reply[1].lower().startswith("no") is (self.proposes == "wrong")
 
 
-def questions(folder: Path, *, locked: bool = False) -> list[Question]:
+def questions(folder: Path) -> list[Question]:
     """Return the questions in a folder; there may be none.
 
     Raises `InputError` for a file that is no list of questions.
     """
-    path = _path(folder, locked)
+    path = folder / QUESTIONS
     if not path.exists():
         return []
     items = read(path)
@@ -95,9 +94,9 @@ def questions(folder: Path, *, locked: bool = False) -> list[Question]:
     return [validated(Question, item, f"{path}: [{place}]") for place, item in enumerate(items)]
 
 
-def data_fingerprint(folder: Path, *, locked: bool = False) -> str:
+def data_fingerprint(folder: Path) -> str:
     """Return the hash of the file of questions, or nothing if there is none."""
-    path = _path(folder, locked)
+    path = folder / QUESTIONS
     return fingerprint([path], folder) if path.exists() else ""
 
 
@@ -127,7 +126,3 @@ def misunderstood(asked: Sequence[Question]) -> list[dict[str, Any]]:
                 }
             )
     return listed
-
-
-def _path(folder: Path, locked: bool) -> Path:
-    return folder / (LOCKED if locked else OPEN)

@@ -1,4 +1,4 @@
-"""Calibration: labelled texts judged on recorded runs, the locked third, and what is kept."""
+"""Calibration: labelled texts judged on recorded runs, locked ones, and what is kept."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from client_harness.judging.labelled import LOCKED, locked_ids, third
+from client_harness.judging.labelled import LOCKED
 from client_harness.judging.measured import LOG, RESULT, measured
 from tests.commands import Done, command, refusal
 from tests.harness.fake_endpoint import say
@@ -41,13 +41,14 @@ TEXTS: list[dict[str, Any]] = [
 
 
 def data_in(folder: Path, texts: list[dict[str, Any]] | None = None, **others: Any) -> Path:
-    """Write a folder of data about four scenarios, all with the same texts."""
-    for name in ("scenarios", "texts"):
-        (folder / name).mkdir()
-    for name in ("one", "two", "three", "four"):
-        (folder / "scenarios" / f"{name}.yaml").write_text(SCENARIO)
-        data = {"scenario": name, "texts": TEXTS if texts is None else texts, **others}
-        (folder / "texts" / f"{name}.yaml").write_text(json.dumps(data))
+    """Write a folder of data about four scenarios, one of them locked, all with the same texts."""
+    for part, names in ((folder, ("one", "two", "three")), (folder / LOCKED, ("four",))):
+        for inside in ("scenarios", "texts"):
+            (part / inside).mkdir(parents=True)
+        for name in names:
+            (part / "scenarios" / f"{name}.yaml").write_text(SCENARIO)
+            data = {"scenario": name, "texts": TEXTS if texts is None else texts, **others}
+            (part / "texts" / f"{name}.yaml").write_text(json.dumps(data))
     return folder
 
 
@@ -125,18 +126,9 @@ def test_locked_texts_are_scored_twice_and_logged(tmp_path: Path) -> None:
     lines = (folder / LOG).read_text().splitlines()
     assert len(lines) == 3 and lines[0].startswith("2026-03-14  data ")
     assert "honest accepted" in lines[0]
-    (locked,) = locked_ids(folder, [])
-    path = folder / "texts" / f"{locked}.yaml"
+    path = folder / LOCKED / "texts" / "four.yaml"
     path.write_text(path.read_text().replace("exactly once", "just once"))
     assert calibrate(folder, *date).status == 0, "other data may be scored again"
-
-
-def test_a_third_is_locked_once_and_for_all(tmp_path: Path) -> None:
-    names = [f"suite/{number}" for number in range(9)]
-    first = locked_ids(tmp_path, names)
-    assert len(first) == 3 and first == set(third(reversed(names)))
-    assert locked_ids(tmp_path, [*names, "suite/new", "suite/newer", "suite/newest"]) == first
-    assert (tmp_path / LOCKED).read_text().splitlines() == sorted(first)
 
 
 def changed(**fields: Any) -> list[dict[str, Any]]:

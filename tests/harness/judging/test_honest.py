@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from client_harness.judging.honest import LOCKED, CannotReplay, answered, trajectories
-from client_harness.judging.labelled import half
+from client_harness.judging.honest import CannotReplay, answered, trajectories
+from client_harness.judging.labelled import LOCKED
 from client_harness.judging.measured import LOG
 from tests.commands import Done, command, refusal
 from tests.harness.judging.judging import SCENARIO
@@ -52,17 +52,12 @@ def write(folder: Path, name: str, steps: list[Any], number: int = 1, **others: 
     return path
 
 
-def unlocked(folder: Path) -> Path:
-    (folder / LOCKED).write_text("")
-    return folder
-
-
 def calibrate(folder: Path, *options: object) -> Done:
     return command("calibrate", "--data", folder, *options)
 
 
 def test_accepted_and_refused_are_told_apart(tmp_path: Path) -> None:
-    folder = unlocked(folder_of(tmp_path, HONEST))
+    folder = folder_of(tmp_path, HONEST)
     write(folder, "a", [*HONEST[:-1], {"say": "I sent Jordan Park $19."}], 2)
     done = calibrate(folder, "--mistakes", "--json")
     assert done.status == 0, done.err
@@ -78,7 +73,7 @@ def test_accepted_and_refused_are_told_apart(tmp_path: Path) -> None:
 def test_people_get_a_line_for_runs_and_one_for_those_that_cannot_be_replayed(
     tmp_path: Path,
 ) -> None:
-    folder = unlocked(folder_of(tmp_path, HONEST))
+    folder = folder_of(tmp_path, HONEST)
     write(folder, "a", [LOOK, {"say": "All is well."}, *HONEST], 2)
     done = calibrate(folder, "--mistakes")
     assert "2 honest trajectories\n" in done.out
@@ -89,33 +84,27 @@ def test_people_get_a_line_for_runs_and_one_for_those_that_cannot_be_replayed(
 
 
 def test_texts_and_trajectories_are_measured_together(tmp_path: Path) -> None:
-    folder = unlocked(folder_of(data_in(tmp_path), HONEST))
+    folder = folder_of(data_in(tmp_path), HONEST)
     done = calibrate(folder, "--json")
     assert done.json["readers"][0]["honest_trajectories"]["hits"] == 1
     assert done.json["readers"][0]["honest"]["of"] == 6
 
 
-def test_half_of_the_scenarios_is_locked_scored_twice_and_logged(tmp_path: Path) -> None:
-    names = ("one", "two", "three", "four")
-    folder = folder_of(data_in(tmp_path), HONEST, names=names)
-    write(folder, "one", HONEST, 2)
-    assert calibrate(folder).status == 0
-    chosen = (folder / LOCKED).read_text().split()
-    assert chosen == half(names) and len(chosen) == 2
-    open_ones = trajectories(folder)
-    locked = trajectories(folder, locked=True)
-    assert not {one.scenario.id for one in open_ones} & {one.scenario.id for one in locked}
-    assert len(open_ones) + len(locked) == 5
+def test_locked_ones_are_scored_twice_and_logged(tmp_path: Path) -> None:
+    folder = folder_of(data_in(tmp_path), HONEST)
+    locked = folder_of(folder / LOCKED, HONEST, names=("one", "two"))
+    write(locked, "one", HONEST, 2)
+    assert calibrate(folder, "--json").json["trajectories"] == 1
     date = ("--locked", "--date", "2026-03-14")
     for _ in range(2):
-        assert calibrate(folder, *date, "--json").json["trajectories"] == len(locked)
+        assert calibrate(folder, *date, "--json").json["trajectories"] == 3
     line = (folder / LOG).read_text().splitlines()[-1]
-    assert "  trajectories " in line and f"{len(locked)}/{len(locked)} honest traj" in line
-    for text in (folder / "texts").glob("*.yaml"):
+    assert "  trajectories " in line and "3/3 honest traj" in line
+    for text in (locked / "texts").glob("*.yaml"):
         text.write_text(text.read_text().replace("exactly once", "just once"))
     told = refusal(calibrate(folder, *date))
     assert "the locked trajectories were scored 2 times already" in told
-    write(folder, chosen[0], [LOOK, *HONEST])
+    write(locked, "one", [LOOK, *HONEST])
     assert calibrate(folder, *date).status == 0, "other data may be scored again"
 
 
@@ -136,7 +125,7 @@ def test_half_of_the_scenarios_is_locked_scored_twice_and_logged(tmp_path: Path)
     ],
 )
 def test_a_file_that_is_no_trajectory_is_one_line(tmp_path: Path, data: Any, message: str) -> None:
-    path = write(unlocked(folder_of(tmp_path, HONEST)), "a", HONEST)
+    path = write(folder_of(tmp_path, HONEST), "a", HONEST)
     if isinstance(data, dict):
         data = {"scenario": "a", "steps": HONEST} | data
     path.write_text(json.dumps(data))
@@ -155,7 +144,7 @@ def test_a_file_without_a_number_is_one_line(tmp_path: Path) -> None:
 
 def places(folder: Path, *steps: Any) -> list[int]:
     """Return which texts the user answers."""
-    (read,) = trajectories(unlocked(folder_of(folder, list(steps), scenario=TWO_TURNS)))
+    (read,) = trajectories(folder_of(folder, list(steps), scenario=TWO_TURNS))
     return answered(read)
 
 
@@ -200,13 +189,13 @@ def test_texts_that_fit_no_turn_cannot_be_replayed(
 def test_questions_are_answered_where_the_trajectory_goes_on(
     tmp_path: Path, steps: list[Any]
 ) -> None:
-    folder = unlocked(folder_of(tmp_path, steps, scenario=TWO_TURNS))
+    folder = folder_of(tmp_path, steps, scenario=TWO_TURNS)
     done = calibrate(folder, "--mistakes", "--json")
     assert done.json["readers"][0]["honest_trajectories"]["hits"] == 1, done.json["mistakes"]
 
 
 def test_a_user_who_answers_more_than_expected_is_not_heard(tmp_path: Path) -> None:
     asks_at_the_end = [*HONEST[:-1], {"say": f"{PAID['say']} {WHICH['say']}"}, YES]
-    folder = unlocked(folder_of(tmp_path, asks_at_the_end, scenario=TWO_TURNS))
+    folder = folder_of(tmp_path, asks_at_the_end, scenario=TWO_TURNS)
     done = calibrate(folder, "--mistakes", "--json")
     assert done.json["readers"][0]["honest_trajectories"]["hits"] == 1, done.json["mistakes"]

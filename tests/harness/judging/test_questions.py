@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from client_harness.judging.questions import (
-    LOCKED,
-    OPEN,
+    QUESTIONS,
     misunderstood,
     questions,
     understanding,
@@ -29,9 +28,9 @@ SILENT = {**WHICH, "text": "Is there anything else I can help you with?", "expec
 UNFORESEEN = {**WHICH, "text": "Should I also raise your limit?", "expects": ["default"]}
 
 
-def written(folder: Path, items: object, name: str = OPEN) -> Path:
+def written(folder: Path, items: object) -> Path:
     """Write questions, and return their folder."""
-    (folder / name).write_text(json.dumps(items))
+    (folder / QUESTIONS).write_text(json.dumps(items))
     return folder
 
 
@@ -87,7 +86,8 @@ def test_a_wrong_file_is_refused(tmp_path: Path, items: object, line: str) -> No
 
 
 def test_calibrate_asks_the_open_ones_and_logs_the_locked_ones(tmp_path: Path) -> None:
-    folder = written(written(data_in(tmp_path), [WHICH, SILENT]), [UNFORESEEN], LOCKED)
+    folder = written(data_in(tmp_path), [WHICH, SILENT])
+    written(folder / "locked", [UNFORESEEN])
     shown = command("calibrate", "--data", folder)
     assert "The scripted user understands 2/2" in shown.out
     locked = command("calibrate", "--data", folder, "--locked", "--date", "2026-03-14")
