@@ -7,12 +7,12 @@ see raw arguments; validation is innermost.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from servers.kit.types import Json
+from servers.kit.values import fresh
 
 if TYPE_CHECKING:
     from servers.kit.events import Firing
@@ -43,7 +43,7 @@ class Reply:
 
     def copied(self) -> Reply:
         """Return a deep copy, for a layer that edits it."""
-        return Reply(copy.deepcopy(self.data), self.is_error, self.wire, self.raw)
+        return Reply(fresh(self.data), self.is_error, self.wire, self.raw)
 
 
 @dataclass(slots=True)

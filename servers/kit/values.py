@@ -25,6 +25,17 @@ from servers.kit.types import Json
 _ISO = re.compile(r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})?$")
 
 
+def fresh(value: Any) -> Any:
+    """Return a copy of JSON data in which no object or list occurs twice.
+
+    `copy.deepcopy` would keep what occurs twice as one object, and an edit of one place would then
+    edit the other.
+    """
+    if isinstance(value, dict):
+        return {key: fresh(inner) for key, inner in value.items()}
+    return [fresh(inner) for inner in value] if isinstance(value, list | tuple) else value
+
+
 def cents(amount: float | str) -> int:
     """Return the exact cents of a dollar amount.
 

@@ -4,12 +4,14 @@ It has paths, expressions, predicates and operations, and cannot run general cod
 """
 
 from servers.kit.expr.evaluate import ExpressionError, fields, names, render
-from servers.kit.expr.operations import apply, check_operations, heads
+from servers.kit.expr.operation import OperationError
+from servers.kit.expr.operations import apply, check_operations, heads, targets
 from servers.kit.expr.paths import PathError, get
 from servers.kit.expr.predicates import check_predicate, matches
 
 __all__ = [
     "ExpressionError",
+    "OperationError",
     "PathError",
     "apply",
     "check_operations",
@@ -20,4 +22,5 @@ __all__ = [
     "matches",
     "names",
     "render",
+    "targets",
 ]

@@ -2,326 +2,428 @@
 
 Examples are `- scale: {amount: 2}`, `- drop: [hint]` and `- truncate: {items: 3}`. Values may hold
 `${…}` over the scope, which also has `value` (the present value of the place), `item` (the object
-or list that holds it) and `whole` (all of the data).
+or list that holds it) and `whole` (all of the data). What is taken from the data is copied.
+
+Each operation is one class, here or in `operations_of_lists`: what it takes and what it does.
 """
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from servers.kit.errors import InputError, did_you_mean
-from servers.kit.expr import paths
-from servers.kit.expr.evaluate import names, render
-from servers.kit.expr.predicates import check_predicate, matches
-
-Scope = Mapping[str, Any]
-
-
-def _existing(data: Any, path: str) -> list[tuple[Any, Any]]:
-    """Return the places of a path that exist; in a dict, the last key of a path may be missing."""
-    return [(c, k) for c, k in paths.places(data, path) if _exists(c, k)]
-
-
-def _exists(container: Any, key: Any) -> bool:
-    return not isinstance(container, dict) or key in container
-
-
-def _lists(data: Any, path: str) -> list[list[Any]]:
-    return [value for value in paths.values(data, path) if isinstance(value, list)]
+from servers.kit.expr import operands, paths
+from servers.kit.expr.operation import (
+    NUMBERS,
+    SKIP,
+    WHOLE,
+    ByPath,
+    Listed,
+    Operation,
+    OperationError,
+    Scope,
+    existing,
+    put,
+)
+from servers.kit.expr.operations_of_lists import OF_LISTS, only
+from servers.kit.values import fresh
 
 
-def _each(
-    data: Any,
-    spec: Mapping[str, Any],
-    scope: Scope,
-    change: Callable[[Any, Any], Any],
-    *,
-    new: bool = False,
-) -> int:
-    done = 0
-    for path, operand in spec.items():
-        targets = list(paths.places(data, path)) if new else _existing(data, path)
-        for container, key in targets:
-            value = container.get(key) if isinstance(container, dict) else container[key]
-            local = {**scope, "value": value, "item": container, "whole": data}
-            container[key] = change(value, render(operand, local))
-            done += 1
-    return done
+class Set(ByPath):
+    """Put a value into each place, which need not exist yet."""
+
+    name = "set"
+    whole = True
+    makes = True
+
+    operand = staticmethod(operands.anything)
+
+    def check(self, spec: Any, where: str) -> set[str]:
+        """Check every path; the whole can only become another object."""
+        used = super().check(spec, where)
+        if "" in spec:
+            operands.check(operands.fields, spec[""], f"{where}: the whole")
+        return used
+
+    def change(self, value: Any, operand: Any) -> Any:
+        """Return the value to set."""
+        return operand
+
+    def stores(self, operand: Any) -> Sequence[Any]:
+        """Return the value itself."""
+        return (operand,)
 
 
-def _set(data: Any, spec: Any, scope: Scope) -> int:
-    return _each(data, spec, scope, lambda value, wanted: copy.deepcopy(wanted), new=True)
+class Recompute(Set):
+    """Put a value that follows from the rest of the data into each place."""
+
+    name = "recompute"
 
 
-def _drop(data: Any, spec: Any, scope: Scope) -> int:
-    done = 0
-    for path in _paths(spec):
-        for container, key in reversed(_existing(data, path)):
-            del container[key]
-            done += 1
-    return done
+class Map(Set):
+    """Put a value that follows from the present one into each place."""
+
+    name = "map"
 
 
-def _rename(data: Any, spec: Any, scope: Scope) -> int:
-    done = 0
-    for path, new in spec.items():
-        for container, key in _existing(data, path):
-            if isinstance(container, dict):
-                items = [(new if k == key else k, v) for k, v in container.items()]
-                container.clear()
-                container.update(items)
+class Drop(Listed):
+    """Take each place out of what holds it."""
+
+    name = "drop"
+    removes = True
+
+    def run(self, data: Any, spec: Any, scope: Scope) -> int:
+        """Delete the places, the last ones first."""
+        done = 0
+        for path, _ in self.targets(spec):
+            for container, key in reversed(existing(data, path)):
+                del container[key]
                 done += 1
-    return done
+        return done
 
 
-def _nest(data: Any, spec: Any, scope: Scope) -> int:
-    done = 0
-    for path, under in spec.items():
-        for container, key in _existing(data, path):
-            if isinstance(container, dict):
-                container[under] = {**(container.get(under) or {}), key: container.pop(key)}
+class Rename(ByPath):
+    """Give a field another name, in its old place."""
+
+    name = "rename"
+    removes = True
+    operand = staticmethod(operands.text)
+
+    def run(self, data: Any, spec: Any, scope: Scope) -> int:
+        """Rename each field that exists."""
+        done = 0
+        for path, new in spec.items():
+            for container, key in existing(data, path):
+                if isinstance(container, dict):
+                    items = [(new if k == key else k, v) for k, v in container.items()]
+                    container.clear()
+                    container.update(items)
+                    done += 1
+        return done
+
+
+class Nest(ByPath):
+    """Move a field into an object beside it; the whole moves into a field of a new object."""
+
+    name = "nest"
+    whole = True
+    removes = True
+    operand = staticmethod(operands.text)
+
+    def run(self, data: Any, spec: Any, scope: Scope) -> int:
+        """Move each field that exists."""
+        done = 0
+        for path, under in spec.items():
+            if not path:
+                put(data, WHOLE, {under: fresh(data)})
                 done += 1
-    return done
+                continue
+            for container, key in existing(data, path):
+                if isinstance(container, dict):
+                    beside = container.get(under)
+                    if beside is not None and not isinstance(beside, dict):
+                        raise OperationError(f"nest: {under!r} is there already and is no object")
+                    container[under] = {**(beside or {}), key: container.pop(key)}
+                    done += 1
+        return done
 
 
-_RETYPE: dict[str, Callable[[Any], Any]] = {
-    "string": str,
-    "integer": lambda v: int(float(v)),
-    "number": float,
-    "boolean": bool,
-    "list": lambda v: [v],
-    "minor_units": lambda v: round(v * 100),
-}
+class Retype(ByPath):
+    """Turn values into another type."""
+
+    name = "retype"
+    computes = False
+    makers: ClassVar[dict[str, Callable[[Any], Any]]] = {
+        "string": str,
+        "integer": lambda v: int(float(v)),
+        "number": float,
+        "boolean": bool,
+        "list": lambda v: [v],
+        "minor_units": lambda v: round(v * 100),
+    }
+    operand = staticmethod(operands.one_of(tuple(makers), "type"))
+    _samples: ClassVar[dict[str, Any]] = {
+        "string": "",
+        "integer": 0,
+        "number": 0.5,
+        "boolean": True,
+        "list": [],
+        "minor_units": 0,
+    }
+
+    def change(self, value: Any, operand: str) -> Any:
+        """Convert a value; one that is missing stays so."""
+        if value is None:
+            return SKIP
+        try:
+            return self.makers[operand](value)
+        except (TypeError, ValueError, OverflowError):
+            raise OperationError(f"{operands.short(value)} cannot become {operand}") from None
+
+    def stores(self, operand: str) -> Sequence[Any]:
+        """Return a value of the type."""
+        return (self._samples[operand],)
 
 
-def _retype(data: Any, spec: Any, scope: Scope) -> int:
-    return _each(data, spec, scope, lambda value, kind: _RETYPE[kind](value))
+class _Arithmetic(ByPath):
+    kinds = NUMBERS
+    operand = staticmethod(operands.number)
+
+    def change(self, value: Any, operand: Any) -> Any:
+        """Change a number; whole numbers stay whole."""
+        if not isinstance(value, int | float) or isinstance(value, bool):
+            return SKIP
+        changed = self.of(value, operand)
+        return round(changed) if isinstance(value, int) else round(changed, 4)
+
+    def of(self, value: float, operand: float) -> float:
+        """Return the changed number."""
+        raise NotImplementedError
 
 
-def _number(change: Callable[[Any, Any], Any]) -> Callable[[Any, Any, Scope], int]:
-    def run(data: Any, spec: Any, scope: Scope) -> int:
-        def edit(value: Any, operand: Any) -> Any:
-            if not isinstance(value, int | float) or isinstance(value, bool):
-                return value
-            changed = change(value, operand)
-            return round(changed) if isinstance(value, int) else round(changed, 4)
+class Scale(_Arithmetic):
+    """Multiply numbers."""
 
-        return _each(data, spec, scope, edit)
+    name = "scale"
 
-    return run
+    def of(self, value: float, operand: float) -> float:
+        """Multiply."""
+        return value * operand
 
 
-def _negate(data: Any, spec: Any, scope: Scope) -> int:
-    def edit(value: Any, operand: None) -> Any:
-        return (not value) if isinstance(value, bool) else -value
+class Add(_Arithmetic):
+    """Add to numbers."""
 
-    return _each(data, dict.fromkeys(_paths(spec)), scope, edit)
+    name = "add"
 
-
-def _swap(data: Any, spec: Any, scope: Scope) -> int:
-    left, right = (_existing(data, path) for path in spec)
-    for (a, i), (b, j) in zip(left, right, strict=False):
-        a[i], b[j] = b[j], a[i]
-    return min(len(left), len(right))
+    def of(self, value: float, operand: float) -> float:
+        """Add."""
+        return value + operand
 
 
-def _truncate(data: Any, spec: Any, scope: Scope) -> int:
-    def edit(value: Any, count: int) -> Any:
-        return value[:count] if isinstance(value, list | str) else value
+class Negate(Listed):
+    """Change the sign of numbers, and turn true into false and false into true."""
 
-    return _each(data, spec, scope, edit)
+    name = "negate"
+    kinds = ("int", "float", "bool")
+
+    def change(self, value: Any, operand: None) -> Any:
+        """Return the opposite of a number or a truth value."""
+        if isinstance(value, bool):
+            return not value
+        return -value if isinstance(value, int | float) else SKIP
 
 
-def _substitute(data: Any, spec: Any, scope: Scope) -> int:
-    def edit(value: Any, pairs: Mapping[str, Any]) -> Any:
+class Zero(Listed):
+    """Empty values: 0, "", [], {} or false, by their type."""
+
+    name = "zero"
+    whole = True
+    _of: ClassVar[dict[type, Callable[[], Any]]] = {
+        int: int,
+        float: float,
+        str: str,
+        list: list,
+        dict: dict,
+        bool: bool,
+    }
+
+    def change(self, value: Any, operand: None) -> Any:
+        """Return the empty value of the same type."""
+        empty = self._of.get(type(value))
+        return SKIP if empty is None else empty()
+
+
+class Substitute(ByPath):
+    """Replace parts of texts, or whole values of other types."""
+
+    name = "substitute"
+    operand = staticmethod(operands.pairs)
+
+    def change(self, value: Any, operand: Mapping[Any, Any]) -> Any:
+        """Replace what is there; a value that holds none of it is left alone."""
         if not isinstance(value, str):
-            return pairs.get(value, value)
-        for old, new in pairs.items():
-            value = value.replace(old, str(new))
-        return value
-
-    return _each(data, spec, scope, edit)
-
-
-def _filter(data: Any, spec: Any, scope: Scope, *, keep: bool = True) -> int:
-    done = 0
-    for path, predicate in spec.items():
-        for items in _lists(data, path):
-            remaining = [i for i in items if matches(predicate, i, scope) is keep]
-            done += len(items) - len(remaining)
-            items[:] = remaining
-    return done
+            plain = not isinstance(value, list | dict)
+            return operand[value] if plain and value in operand else SKIP
+        changed = value
+        for old, new in operand.items():
+            changed = changed.replace(str(old), str(new))
+        return SKIP if changed == value else changed
 
 
-def _remove(data: Any, spec: Any, scope: Scope) -> int:
-    return _filter(data, spec, scope, keep=False)
+class Invert(ByPath):
+    """Turn values into their opposites, which are given in pairs; either turns into the other."""
+
+    name = "invert"
+    operand = staticmethod(operands.pairs)
+
+    def change(self, value: Any, operand: Mapping[Any, Any]) -> Any:
+        """Return the opposite of a value that has one."""
+        if isinstance(value, list | dict):
+            return SKIP
+        both = {**{new: old for old, new in operand.items()}, **operand}
+        return both.get(value, SKIP)
+
+    def stores(self, operand: Mapping[Any, Any]) -> Sequence[Any]:
+        """Return every value that it may put in."""
+        return [*operand, *operand.values()]
 
 
-def _insert(data: Any, spec: Any, scope: Scope) -> int:
-    done = 0
-    for path, insertion in spec.items():
-        for items in _lists(data, path):
-            value = render(insertion.get("value", {}), {**scope, "whole": data})
-            like_first = insertion.get("like_first") and items and isinstance(items[0], dict)
-            if isinstance(value, dict):
-                value = {**copy.deepcopy(items[0]), **value} if like_first else {**value}
-            items.insert(insertion.get("at", 0), value)
-            done += 1
-    return done
+class Swap(Listed):
+    """Exchange the values of two paths."""
+
+    name = "swap"
+    takes = "two paths, e.g. [days[*].low, days[*].high]"
+
+    def check(self, spec: Any, where: str) -> set[str]:
+        """Check that there are two paths."""
+        if not isinstance(spec, list) or len(spec) != 2:
+            raise InputError(f"{where}: takes {self.takes}; got {operands.short(spec)}")
+        return super().check(spec, where)
+
+    def run(self, data: Any, spec: Any, scope: Scope) -> int:
+        """Exchange the values, place by place."""
+        left, right = (existing(data, path) for path in spec)
+        for (a, i), (b, j) in zip(left, right, strict=False):
+            a[i], b[j] = b[j], a[i]
+        return min(len(left), len(right))
 
 
-def _duplicate(data: Any, spec: Any, scope: Scope) -> int:
-    done = 0
-    for path, predicate in spec.items():
-        for items in _lists(data, path):
-            indexes = [i for i, x in enumerate(items) if matches(predicate or {}, x, scope)]
-            for index in reversed(indexes):
-                items.insert(index + 1, copy.deepcopy(items[index]))
-            done += len(indexes)
-    return done
+class Copy(ByPath):
+    """Copy the value of one path to another path."""
+
+    name = "copy"
+    whole = True
+    operand = staticmethod(operands.path)
+
+    def run(self, data: Any, spec: Any, scope: Scope) -> int:
+        """Copy what exists."""
+        taken: dict[str, Any] = {}
+        for source, to in spec.items():
+            if paths.is_many(source) or paths.values(data, source):
+                taken[to] = fresh(paths.get(data, source))
+        done = 0
+        for to, value in taken.items():
+            for container, key in paths.places(data, to) if to else [(data, WHOLE)]:
+                put(container, key, fresh(value))
+                done += 1
+        return done
 
 
-def _copy(data: Any, spec: Any, scope: Scope) -> int:
-    taken = {to: copy.deepcopy(paths.get(data, source)) for source, to in spec.items()}
-    done = 0
-    for to, value in taken.items():
-        done += _each(data, {to: None}, scope, lambda old, operand, new=value: new, new=True)
-    return done
+class Keep(Operation):
+    """Keep only the named paths and leave out everything else: the opposite of `drop`.
+
+    A list of paths keeps these of the whole; a mapping keeps, in the object or in each item of the
+    list at a path, only the paths under it.
+    """
+
+    name = "keep"
+    takes = "a list of paths, or a mapping of paths to lists of paths"
+    whole = True
+    kinds = ("list", "dict")
+
+    def targets(self, spec: Any) -> Any:
+        """Yield each path with what is kept there."""
+        given = {"": spec} if isinstance(spec, list) else spec
+        yield from given.items()
+
+    def check(self, spec: Any, where: str) -> set[str]:
+        """Check every path."""
+        if not isinstance(spec, list | Mapping) or not spec:
+            raise InputError(f"{where}: takes {self.takes}; got {operands.short(spec)}")
+        for path, kept in self.targets(spec):
+            self.check_path(path, where)
+            operands.path_list(kept, f"{where}: {path}" if path else where)
+        return set()
+
+    def run(self, data: Any, spec: Any, scope: Scope) -> int:
+        """Leave out everything else."""
+        done = 0
+        for path, kept in self.targets(spec):
+            parts = [paths.parse(inner) for inner in kept]
+            for container, key in existing(data, path) if path else [(data, WHOLE)]:
+                value = container if key is WHOLE else container[key]
+                if isinstance(value, dict | list):
+                    put(container, key, only(value, parts))
+                    done += 1
+        return done
 
 
-def _reorder(data: Any, spec: Any, scope: Scope) -> int:
-    def edit(value: Any, by: str) -> Any:
-        if not isinstance(value, list):
-            return value
-        if by == "reverse":
-            return value[::-1]
-        if by == "rotate":
-            return value[1:] + value[:1]
-        return sorted(value, key=lambda i: (paths.get(i, by) is None, paths.get(i, by)))
+class Project(Keep):
+    """Keep only the named fields of an object, or of each item of a list."""
 
-    return _each(data, spec, scope, edit)
+    name = "project"
+    takes = "a mapping of paths to lists of fields"
 
-
-def _invert(data: Any, spec: Any, scope: Scope) -> int:
-    def edit(value: Any, pairs: Mapping[Any, Any]) -> Any:
-        both = {**{v: k for k, v in pairs.items()}, **pairs}
-        return both.get(value, value)
-
-    return _each(data, spec, scope, edit)
+    def check(self, spec: Any, where: str) -> set[str]:
+        """Check that it is a mapping of paths."""
+        if not isinstance(spec, Mapping):
+            raise InputError(f"{where}: takes a mapping of paths, got {operands.short(spec)}")
+        return super().check(spec, where)
 
 
-def _slice(data: Any, spec: Any, scope: Scope) -> int:
-    def edit(value: Any, ends: Sequence[int]) -> Any:
-        return value[slice(*ends)] if isinstance(value, list | str) else value
-
-    return _each(data, spec, scope, edit)
-
-
-_ZERO: dict[type, Any] = {int: 0, float: 0.0, str: "", list: [], dict: {}, bool: False}
+_OWN: tuple[type[Operation], ...] = (
+    Set, Drop, Keep, Rename, Nest, Retype, Scale, Add, Negate, Zero, Invert, Swap, Substitute, Map,
+    Copy, Project, Recompute,
+)  # fmt: skip
+OPERATIONS: dict[str, Operation] = {kind.name: kind() for kind in (*_OWN, *OF_LISTS)}
+"""Operations by name."""
 
 
-def _zero(data: Any, spec: Any, scope: Scope) -> int:
-    def edit(value: Any, operand: None) -> Any:
-        return copy.copy(_ZERO.get(type(value)))
-
-    return _each(data, dict.fromkeys(_paths(spec)), scope, edit)
-
-
-def _project(data: Any, spec: Any, scope: Scope) -> int:
-    def edit(value: Any, fields: Sequence[str]) -> Any:
-        if isinstance(value, list):
-            return [edit(item, fields) for item in value]
-        if isinstance(value, dict):
-            return {k: v for k, v in value.items() if k in fields}
-        return value
-
-    return _each(data, spec, scope, edit)
-
-
-def _fill(data: Any, spec: Any, scope: Scope) -> int:
-    def edit(value: Any, over: Mapping[str, Any]) -> Any:
-        if not isinstance(value, list) or not value:
-            return value
-        first = over.get("from", 0)
-        low, high = over.get("range", (0, len(value)))
-        keep = over.get("keep", ())
-        items = []
-        for place, item in enumerate(value):
-            if low <= place < high and isinstance(item, dict):
-                own = {k: item[k] for k in keep if k in item}
-                items.append({**copy.deepcopy(value[first]), **own})
-            else:
-                items.append(item)
-        return items
-
-    return _each(data, spec, scope, edit)
-
-
-def _paths(spec: Any) -> Sequence[str]:
-    return [spec] if isinstance(spec, str) else spec
-
-
-_BY_PATH = "a mapping of paths"
-OPERATIONS: dict[str, tuple[Callable[[Any, Any, Scope], int], str]] = {
-    "set": (_set, _BY_PATH),
-    "recompute": (_set, _BY_PATH),
-    "drop": (_drop, "paths"),
-    "rename": (_rename, _BY_PATH),
-    "nest": (_nest, _BY_PATH),
-    "retype": (_retype, _BY_PATH),
-    "scale": (_number(lambda value, by: value * by), _BY_PATH),
-    "add": (_number(lambda value, by: value + by), _BY_PATH),
-    "negate": (_negate, "paths"),
-    "swap": (_swap, "paths"),
-    "truncate": (_truncate, _BY_PATH),
-    "substitute": (_substitute, _BY_PATH),
-    "filter": (_filter, _BY_PATH),
-    "remove": (_remove, _BY_PATH),
-    "insert": (_insert, _BY_PATH),
-    "duplicate": (_duplicate, _BY_PATH),
-    "copy": (_copy, _BY_PATH),
-    "reorder": (_reorder, _BY_PATH),
-    "map": (_set, _BY_PATH),
-    "invert": (_invert, _BY_PATH),
-    "slice": (_slice, _BY_PATH),
-    "zero": (_zero, "paths"),
-    "project": (_project, _BY_PATH),
-    "fill": (_fill, _BY_PATH),
-}
-"""Operations by name, each with the required shape of its spec.
-
-An operation is a function `(data, spec, scope) -> number of places changed`.
-"""
+_MISFITS = (TypeError, ValueError, AttributeError, LookupError, ArithmeticError)
+"""Exceptions that an operation may raise when the data does not fit it."""
 
 
 def apply(operations: Sequence[Mapping[str, Any]], data: Any, scope: Scope | None = None) -> int:
-    """Edit `data` in place and return the number of places touched (0 if no place exists)."""
+    """Edit `data` in place and return the number of places touched (0 if no place exists).
+
+    Raises `InputError` if an operation does not fit the data or an expression cannot be computed.
+    """
     touched = 0
     for item in operations:
         for name, spec in item.items():
-            touched += OPERATIONS[name][0](data, spec, scope or {})
+            try:
+                touched += OPERATIONS[name].run(data, spec, scope or {})
+            except InputError as wrong:
+                raise OperationError(f"{name}: {wrong}") from None
+            except _MISFITS as wrong:
+                raise OperationError(f"{name}: does not fit the data: {wrong}") from None
     return touched
 
 
-def heads(operations: Sequence[Mapping[str, Any]]) -> set[str]:
-    """Return the first names of the paths that operations edit; in a stored row, its columns."""
-    firsts: set[str | int] = set()
+def targets(operations: Sequence[Mapping[str, Any]]) -> list[tuple[Operation, str, Any]]:
+    """Return every path that operations edit, with the operation and its operand."""
+    found = []
     for item in operations:
         for name, spec in item.items():
-            targets = [*spec, *spec.values()] if name == "copy" else _paths(spec)
-            firsts |= {paths.parse(path)[0] for path in targets}
+            operation = OPERATIONS[name]
+            found += [(operation, path, operand) for path, operand in operation.targets(spec)]
+            if isinstance(operation, Copy):
+                found += [(operation, to, path) for path, to in spec.items()]
+    return found
+
+
+def heads(operations: Sequence[Mapping[str, Any]]) -> set[str]:
+    """Return the first names of the paths that operations edit; in a stored row, its columns.
+
+    The empty path, which stands for the whole, has the name "".
+    """
+    firsts: set[str | int] = set()
+    for _, path, _ in targets(operations):
+        firsts.add(paths.parse(path)[0] if path else "")
     return {first for first in firsts if isinstance(first, str)}
 
 
 def check_operations(operations: Any, where: str = "operations") -> set[str]:
-    """Check names, shapes, paths and expressions without data, and return the scope names in use.
+    """Check names, operands, paths and expressions without data, and return the scope names in use.
 
     Raises `InputError`.
     """
     if not isinstance(operations, list):
-        raise InputError(f"{where}: expected a list of operations, got {operations!r}")
+        raise InputError(
+            f"{where}: expected a list of operations, got {operands.short(operations)}"
+        )
     used: set[str] = set()
     for item in operations:
         used |= _check_operation(item, where)
@@ -331,25 +433,12 @@ def check_operations(operations: Any, where: str = "operations") -> set[str]:
 def _check_operation(item: Any, where: str) -> set[str]:
     if not isinstance(item, Mapping) or len(item) != 1:
         raise InputError(
-            f"{where}: write an operation as one key, e.g. `set: {{amount: 5}}`; got {item!r}"
+            f"{where}: write an operation as one key, e.g. `set: {{amount: 5}}`; "
+            f"got {operands.short(item)}"
         )
     ((name, spec),) = item.items()
     if name not in OPERATIONS:
-        raise InputError(f"{where}: unknown operation {name!r}{did_you_mean(name, OPERATIONS)}")
-    shape = OPERATIONS[name][1]
-    wants_mapping = shape == _BY_PATH
-    if wants_mapping != isinstance(spec, Mapping):
-        raise InputError(f"{where}: {name} takes {shape}, got {spec!r}")
-    for path in spec if wants_mapping else _paths(spec):
-        paths.parse(path)
-    if name in ("filter", "remove", "duplicate"):
-        used: set[str] = set()
-        for predicate in spec.values():
-            used |= check_predicate(predicate or {}, where)
-        return used
-    if name == "retype":
-        for kind in spec.values():
-            if kind not in _RETYPE:
-                near = did_you_mean(str(kind), _RETYPE)
-                raise InputError(f"{where}: retype: unknown type {kind!r}{near}")
-    return names(spec)
+        raise InputError(
+            f"{where}: unknown operation {name!r}{did_you_mean(str(name), OPERATIONS)}"
+        )
+    return OPERATIONS[name].check(spec, f"{where}: {name}")

@@ -1,6 +1,7 @@
 """Paths into JSON: `a.b[0].c`, `items[-1]`, `items[*].amount`, `items[sku=A1].price`.
 
-The empty path stands for the whole.
+`hours[2:]`, `hours[:3]`, `hours[1:4]` and `hours[-2:]` stand for a range of items. The empty path
+stands for the whole.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from typing import Any
 
 from servers.kit.errors import InputError
 
-_PART = re.compile(r"([^.\[\]]+)|\[(\*|-?\d+|[^=\[\]]+=[^\[\]]*)\]")
+_PART = re.compile(r"([^.\[\]]+)|\[(\*|-?\d*:-?\d*|-?\d+|[^=\[\]]+=[^\[\]]*)\]")
+_RANGE = re.compile(r"\[(-?\d+)?:(-?\d+)?")
 _MISSING = object()
 
 
@@ -22,17 +24,20 @@ class PathError(InputError):
 
 @functools.cache
 def parse(path: str) -> tuple[str | int, ...]:
-    """Return the path's parts: names, indexes, `*`, or `field=value`.
+    """Return the path's parts: names, indexes, and texts such as `[*`, `[1:4` and `[id=7`.
 
     Raises `PathError`.
     """
+    if not isinstance(path, str):
+        raise PathError(f"a path is text such as a.b[0].c; got {path!r}")
     parts: list[str | int] = []
     rest = path
     while rest:
         part = _PART.match(rest)
         if not part:
             raise PathError(
-                f"path {path!r}: cannot read {rest!r}; write a.b[0].c, items[*].x or items[id=7].x"
+                f"path {path!r}: cannot read {rest!r}; write a.b[0].c, items[*].x, items[2:].x or "
+                "items[id=7].x"
             )
         name, inner = part.groups()
         if name is not None:
@@ -58,7 +63,7 @@ def places(data: Any, path: str) -> Iterator[tuple[Any, str | int]]:
     if not parts:
         raise PathError("an empty path stands for the whole, but a place in it is needed")
     for container in _walk(data, parts[:-1]):
-        yield from _keys(container, parts[-1])
+        yield from keys_of(container, parts[-1])
 
 
 def values(data: Any, path: str) -> list[Any]:
@@ -69,24 +74,35 @@ def values(data: Any, path: str) -> list[Any]:
 
 
 def get(data: Any, path: str, default: Any = None) -> Any:
-    """Return the value at the path (a list of values if the path contains `[*]`), or `default`."""
+    """Return the value at the path, or `default`.
+
+    If the path holds `[*]` or a range, that is a list of values.
+    """
     matches = values(data, path)
-    if "[*" in parse(path):
+    if is_many(path):
         return matches
     return matches[0] if matches else default
+
+
+@functools.cache
+def is_many(path: str) -> bool:
+    """Return whether a path holds `[*]` or a range, and so stands for several values."""
+    texts = [part for part in parse(path) if isinstance(part, str)]
+    return any(part == "[*" or _RANGE.fullmatch(part) for part in texts)
 
 
 def _walk(data: Any, parts: tuple[str | int, ...]) -> Iterator[Any]:
     if not parts:
         yield data
         return
-    for container, key in _keys(data, parts[0]):
+    for container, key in keys_of(data, parts[0]):
         inner = container.get(key, _MISSING) if isinstance(container, dict) else container[key]
         if inner is not _MISSING:
             yield from _walk(inner, parts[1:])
 
 
-def _keys(container: Any, part: str | int) -> Iterator[tuple[Any, str | int]]:
+def keys_of(container: Any, part: str | int) -> Iterator[tuple[Any, str | int]]:
+    """Yield `(container, key)` for every place that one part of a path names."""
     if isinstance(part, str) and not part.startswith("["):
         if isinstance(container, dict):
             yield container, part
@@ -98,6 +114,10 @@ def _keys(container: Any, part: str | int) -> Iterator[tuple[Any, str | int]]:
             yield container, part
     elif part == "[*":
         for index in range(len(container)):
+            yield container, index
+    elif between := _RANGE.fullmatch(part):
+        ends = [None if end is None else int(end) for end in between.groups()]
+        for index in range(len(container))[slice(*ends)]:
             yield container, index
     else:
         field, _, wanted = part[1:].partition("=")

@@ -1,18 +1,21 @@
 """Predicates: a mapping of paths to conditions, all of which must hold.
 
 A condition is a value (which must be equal), or a mapping of operators: `{gte: 5, lt: 9}`,
-`{contains: rent}`, `{any: {sku: A1}}`. In place of a path, `any_of`, `all_of` and `none_of` take
-lists of predicates. `${…}` in wanted values is computed over the scope.
+`{contains: rent}`, `{any: {sku: A1}}`. A mapping of other keys is a predicate on what is inside the
+value; `{has: {…}}` says so where a field is named like an operator, or nearly. In place of a path,
+`any_of`, `all_of` and `none_of` take lists of predicates. `${…}` in wanted values is computed over
+the scope.
 """
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from servers.kit.errors import InputError, did_you_mean
-from servers.kit.expr import paths
+from servers.kit.errors import InputError, UnknownName, did_you_mean
+from servers.kit.expr import operands, paths
 from servers.kit.expr.evaluate import names, render
 
 
@@ -44,6 +47,24 @@ def same_text(text: Any) -> str:
     return " ".join(re.findall(r"\w+", str(text).casefold()))
 
 
+TYPES: dict[str, Callable[[Any], bool]] = {
+    "string": lambda v: isinstance(v, str),
+    "integer": lambda v: isinstance(v, int) and not isinstance(v, bool),
+    "number": lambda v: isinstance(v, int | float) and not isinstance(v, bool),
+    "boolean": lambda v: isinstance(v, bool),
+    "list": lambda v: isinstance(v, list),
+    "object": lambda v: isinstance(v, dict),
+    "null": lambda v: v is None,
+}
+"""Types of values, by the names that the operator `type` takes."""
+
+
+def _among(value: Any, wanted: Any) -> bool:
+    if not isinstance(wanted, list | tuple):
+        raise InputError(f"condition: in takes a list, got {operands.short(wanted)}")
+    return any(_equal(value, one) for one in wanted)
+
+
 OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
     "eq": _equal,
     "ne": lambda v, w: not _equal(v, w),
@@ -51,25 +72,60 @@ OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
     "gte": _ordered(lambda v, w: v >= w),
     "lt": _ordered(lambda v, w: v < w),
     "lte": _ordered(lambda v, w: v <= w),
-    "in": lambda v, w: any(_equal(v, x) for x in w),
-    "not_in": lambda v, w: not any(_equal(v, x) for x in w),
+    "in": _among,
+    "not_in": lambda v, w: not _among(v, w),
     "contains": _contains,
     "not_contains": lambda v, w: not _contains(v, w),
     "matches": lambda v, w: isinstance(v, str) and re.search(w, v, re.IGNORECASE) is not None,
     "same_text": lambda v, w: same_text(v) == same_text(w),
-    "starts": lambda v, w: isinstance(v, str) and v.startswith(w),
+    "starts": lambda v, w: isinstance(v, str) and v.startswith(str(w)),
     "len": lambda v, w: isinstance(v, list | str | dict) and len(v) == w,
+    "type": lambda v, w: TYPES[w](v),
 }
 """Operators by name: `(value, wanted) -> bool`.
 
-In addition there are `exists`, `not`, and `any`, `all` and `none` (over the items of a list).
+In addition there are `exists`, `not`, `has`, and `any`, `all` and `none` (over the items of a
+list). `len` also takes operators, e.g. `len: {gte: 2}`.
 """
 
-_NESTED = {"exists", "not", "any", "all", "none"}
-_KNOWN = _NESTED | OPERATORS.keys()
+
+def _length(operand: Any, where: str) -> None:
+    if isinstance(operand, Mapping):
+        if not set(operand) <= _ORDER:
+            unknown = sorted(set(map(str, operand)) - _ORDER)[0]
+            raise UnknownName("operator", unknown, _ORDER, where)
+        for name, inner in operand.items():
+            shape = operands.values if name in ("in", "not_in") else operands.number
+            operands.check(shape, inner, f"{where}: {name}")
+        return
+    operands.check(operands.count, operand, where)
+
+
+_ORDER = {"eq", "ne", "gt", "gte", "lt", "lte", "in", "not_in"}
+_SHAPES: dict[str, operands.Shape] = {
+    "gt": operands.comparable,
+    "gte": operands.comparable,
+    "lt": operands.comparable,
+    "lte": operands.comparable,
+    "in": operands.values,
+    "not_in": operands.values,
+    "same_text": operands.comparable,
+    "starts": operands.text,
+    "len": _length,
+    "exists": operands.boolean,
+    "type": operands.one_of(tuple(TYPES), "type"),
+    "eq": operands.anything,
+    "ne": operands.anything,
+}
+"""The operands that operators take; others take any."""
+
+_NESTED = {"exists", "not", "any", "all", "none", "has"}
+KNOWN = _NESTED | OPERATORS.keys()
+"""Every operator."""
 _NEGATIVE = {"ne", "not_in", "not_contains", "not", "none"}
 """Operators that hold if there is no value."""
-_GROUPS = {"any_of", "all_of", "none_of"}
+GROUPS = frozenset({"any_of", "all_of", "none_of"})
+"""Keys that combine predicates, in place of a path."""
 
 
 def matches(
@@ -85,12 +141,12 @@ def matches(
         if quick is not None:
             if not quick(data[path]):
                 return False
-        elif path in _GROUPS:
+        elif path in GROUPS:
             hits = [matches(p, data, scope) for p in wanted]
             if not {"any_of": any(hits), "all_of": all(hits), "none_of": not any(hits)}[path]:
                 return False
         else:
-            many = "[*" in paths.parse(path)
+            many = paths.is_many(path)
             if not _holds(wanted, paths.values(data, path), many, scope or {}):
                 return False
     return True
@@ -134,6 +190,11 @@ def _condition(wanted: Any, value: Any, scope: Mapping[str, Any]) -> bool:
 def _operator(name: str, value: Any, operand: Any, scope: Mapping[str, Any]) -> bool:
     if name == "exists":
         return (value is not None) == operand
+    if name == "has":
+        return matches(operand, value, scope)
+    if name == "len" and isinstance(operand, Mapping):
+        sized = isinstance(value, list | str | dict)
+        return sized and _condition(operand, len(value), scope)
     if name == "not":
         return not _condition(operand, value, scope)
     if name in ("any", "all", "none"):
@@ -143,15 +204,14 @@ def _operator(name: str, value: Any, operand: Any, scope: Mapping[str, Any]) -> 
     return OPERATORS[name](value, render(operand, scope))
 
 
-def is_operators(wanted: Mapping[str, Any]) -> bool:
+def is_operators(wanted: Mapping[str, Any], where: str = "condition") -> bool:
     """Return whether a mapping consists of operators; otherwise it is a nested predicate.
 
     Raises `InputError` if it mixes the two.
     """
-    strays = [key for key in wanted if key not in _KNOWN]
+    strays = [str(key) for key in wanted if key not in KNOWN]
     if strays and len(strays) < len(wanted):
-        near = did_you_mean(strays[0], _KNOWN)
-        raise InputError(f"condition: unknown operator {strays[0]!r}{near}")
+        raise UnknownName("operator", strays[0], KNOWN, where)
     return len(strays) < len(wanted)
 
 
@@ -161,26 +221,45 @@ def check_predicate(predicate: Mapping[str, Any], where: str = "condition") -> s
     Raises `InputError`.
     """
     if not isinstance(predicate, Mapping):
-        raise InputError(f"{where}: expected a mapping of paths to conditions, got {predicate!r}")
+        raise InputError(
+            f"{where}: expected a mapping of paths to conditions, got {operands.short(predicate)}"
+        )
     used: set[str] = set()
     for path, wanted in predicate.items():
-        if path in _GROUPS:
+        if path in GROUPS:
+            if not isinstance(wanted, list) or not wanted:
+                raise InputError(
+                    f"{where}: {path} takes a list of conditions, e.g. "
+                    f"{path}: [{{amount: 5}}]; got {operands.short(wanted)}"
+                )
             for inner in wanted:
-                used |= check_predicate(inner, where)
+                used |= check_predicate(inner, f"{where}: {path}")
             continue
-        paths.parse(path)
-        used |= _check(wanted, where)
+        operands.path(path, where)
+        used |= _check(wanted, f"{where}: {path}" if path else where)
     return used
 
 
 def _check(wanted: Any, where: str) -> set[str]:
     if not isinstance(wanted, Mapping):
         return names(wanted)
-    if not is_operators(wanted):
+    if not wanted:
+        raise InputError(f"{where}: an empty condition says nothing; write {{exists: true}}")
+    if not is_operators(wanted, where):
+        for key in wanted:
+            _check_field(str(key), where)
         return check_predicate(wanted, where)
     used: set[str] = set()
     for name, operand in wanted.items():
-        used |= _check(operand, where) if name in ("not", "any", "all", "none") else names(operand)
+        place = f"{where}: {name}"
+        if name == "has":
+            used |= check_predicate(operand, place)
+        elif name in ("not", "any", "all", "none"):
+            used |= _check(operand, place)
+        else:
+            used |= names(operand)
+            if name in _SHAPES:
+                operands.check(_SHAPES[name], operand, place)
         if name == "matches":
             try:
                 re.compile(operand)
@@ -188,3 +267,40 @@ def _check(wanted: Any, where: str) -> set[str]:
                 # YAML may have read the pattern as a number, which raises `TypeError`.
                 raise InputError(f"{where}: pattern {operand!r}: {wrong}") from None
     return used
+
+
+def _check_field(key: str, where: str) -> None:
+    """Refuse a field that looks like a mistyped operator.
+
+    It may be one if it is known as an argument or a column.
+    """
+    if key in GROUPS or not operands.is_near(key, KNOWN) or key in _known_fields():
+        return
+    raise InputError(
+        f"{where}: unknown operator {key!r}{did_you_mean(key, KNOWN)} "
+        f"A field of that name is written {{has: {{{key}: …}}}}"
+    )
+
+
+@functools.cache
+def _known_fields() -> frozenset[str]:
+    """Return the names of all arguments and columns of our services; this imports all of them."""
+    from servers.kit.service import services
+
+    known: set[str] = set()
+    for cls in services().values():
+        for table in cls.known_tables().values():
+            known |= table.columns.keys()
+        for spec in cls.tools.values():
+            known |= _properties(spec.schema)
+    return frozenset(known)
+
+
+def _properties(schema: Any) -> set[str]:
+    if isinstance(schema, list):
+        return set().union(*map(_properties, schema))
+    if not isinstance(schema, dict):
+        return set()
+    own = schema.get("properties")
+    found = set(own) if isinstance(own, dict) else set()
+    return found.union(*map(_properties, schema.values()))
