@@ -214,8 +214,9 @@ def cli() -> str:
 
 def faults() -> str:
     """Return the catalogue of faults: what all kinds share, then each kind."""
-    from fault_profiles.model import CallShape, Fault, Stored, kinds
+    from fault_profiles.model import CallShape, Fault, kinds
     from fault_profiles.refusal import Refusal
+    from fault_profiles.rows import Stored
     from fault_profiles.schedule import Moment, Schedule
 
     lines = [

@@ -9,13 +9,16 @@ import functools
 from typing import TYPE_CHECKING, Any, Literal
 
 from client_harness.contract import Agent, TurnResult
+from fault_profiles.decide import waits
 from fault_profiles.model import CallShape, Fault, ordered
-from fault_profiles.state import State
+from fault_profiles.schedule import Moment
+from fault_profiles.state import State, scope_of
 from judge.change import Expected
 from judge.finding import FaultFacts
 from judge.trace import Record
 from scenarios.haystack import history
 from scenarios.model import Scenario
+from scenarios.setup import beginning
 from scenarios.worlds import build
 from servers.kit.control import Control
 from servers.kit.errors import InputError
@@ -53,7 +56,7 @@ class Episode:
 
         self.scenario = scenario
         self.disclose_mode = disclose
-        self.world = _beginning(scenario)
+        self.world = beginning(scenario)
         start = parse_time(build.person(scenario.world)["start"])
         self.control = Control(start, scenario.seed if seed is None else seed)
         self.faults: list[Fault] = []
@@ -88,13 +91,21 @@ class Episode:
             moment = disclosure.after
             if service not in self._heard_of:
                 continue
-            self._heard_of[service] += moment.times_in(attempt)
+            self._heard_of[service] += self._times_in(moment, attempt)
             calls = moment.calls is not None and attempt.seq >= moment.calls
             seconds = self.control.now - self.control.start
             elapsed = moment.seconds is not None and seconds >= moment.seconds
             if calls or elapsed or self._heard_of[service] >= moment.times:
                 del self._heard_of[service]
                 self.session.disclose(service)
+
+    def _times_in(self, moment: Moment, attempt: Attempt) -> int:
+        try:
+            return moment.times_in(attempt, scope_of(self.control, attempt))
+        except InputError as wrong:
+            if not waits(moment.where, self.control):
+                self.session.bugs.append(f"disclose: {wrong}")
+            return 0
 
     async def converse(self, agent: Agent) -> str:
         """Play every turn with an agent and close the trace.
@@ -163,18 +174,12 @@ def final_world(scenario: Scenario, events: list[Event]) -> World:
     The recorded changes are made again on the world as it began. Raises `InputError` for a trace
     that has no end.
     """
-    world = _beginning(scenario)
+    world = beginning(scenario)
     end = end_of(events)
     if end is None or end.changes is None:
         raise InputError("the trace has no end")
     world.redo(end.changes)
     return world
-
-
-def _beginning(scenario: Scenario) -> World:
-    if scenario.history:
-        return history.shared(scenario.history, scenario.services).share()
-    return build.shared(scenario.world, scenario.services).share()
 
 
 def _facts(control: Control, fault: Fault) -> dict[str, Any]:

@@ -6,19 +6,22 @@ alone is computed once per session, and a call on which no fault acts costs one 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from fault_profiles.rows import Stored
 from fault_profiles.schedule import Moment
 from fault_profiles.state import Captured, State
 from servers.kit.call import Call, Next, Reply
+from servers.kit.control import Control
+from servers.kit.errors import InputError
 from servers.kit.events import Firing
 from servers.kit.evidence import fired
-from servers.kit.expr import get, matches, names, render
+from servers.kit.expr import get, matches, names, render, taken
 from servers.kit.service import Codes
 from servers.kit.session import Session
-from servers.kit.values import iso
+from servers.kit.values import fresh, iso
 
 if TYPE_CHECKING:
     from fault_profiles.model import Fault
@@ -50,7 +53,8 @@ class Acting:
 
         The verdict is then unknown.
         """
-        self.firing.failed = why
+        if not self.shadow:
+            self.firing.failed = why
         return reply
 
     @property
@@ -79,6 +83,7 @@ class Decider:
         self._where = fault.where
         self._computes = bool(names(fault.where))
         self._asks = fault.stored is not None or bool(fault.result)
+        self._keeps_reply = "reply" in names(fault.capture)
         self._always_armed = fault.after is None and fault.until is None
         self._corrected = fault.until.corrected if fault.until is not None else {}
         self._one_count = fault.per == "fault"
@@ -94,10 +99,10 @@ class Decider:
             if firing is None:
                 return call_next(call)
             acting = Acting(self._session, firing, self._scope(call), shadow=True)
-            return self._fault.act(call, call_next, acting)
+            return self._act(call, _Kept(call_next), acting)
         if self._where:
             scope = self._scope(call) if self._computes else None
-            if not matches(self._where, call.args, scope):
+            if not self._meets(self._where, call.args, call, scope):
                 return call_next(call)
         if self._asks:
             return self._ask(call, call_next)
@@ -116,8 +121,10 @@ class Decider:
         state = self._live or self._state()
         state.near += 1
         until = self._fault.until
-        if self._corrected and until is not None and matches(self._corrected, call.args):
-            state.heard["until"] = until.times
+        if self._corrected and until is not None:
+            scope = self._scope(call)
+            if self._meets(self._corrected, call.args, call, scope):
+                state.heard["until"] = until.times
         acts = False
         by = "fault" if self._one_count else self._counted_by(call)
         if self._always_armed or armed(self._fault, self._control.now, state):
@@ -136,22 +143,50 @@ class Decider:
         firing = Firing(fault.name, fault.kind, self._state().fired + 1)
         scope = self._scope(call) | {"number": firing.number}
         acting = Acting(self._session, firing, scope, shadow=False)
-        reply = await fault.act(call, call_next, acting)
+        inner = _Kept(call_next)
+        reply = await self._act(call, inner, acting)
         state = self._state()
         if acting.declined:
             state.counts[by] -= 1
         else:
             call.journal.firings.append(firing)
+            if fault.capture and firing.failed is None:
+                await self._capture(call, inner, reply, acting)
             if firing.failed is None:
                 state.fired += 1
             else:
                 state.failed += 1
             if state.first is None:
                 state.first = self._control.now
-            if fault.capture:
-                state.captured = render(fault.capture, acting.scope | {"reply": reply.data})
         state.save()
         return reply
+
+    async def _act(self, call: Call, inner: _Kept, acting: Acting) -> Reply:
+        """Let the fault act.
+
+        What does not fit the data that it meets is a fault that could not act, never a crash.
+        """
+        try:
+            return await self._fault.act(call, inner, acting)
+        except InputError as wrong:
+            if wrong is inner.crash:
+                raise
+            call.world.rollback()
+            reply = inner.reply if inner.reply is not None else await inner(call)
+            return acting.fail(reply, str(wrong))
+
+    async def _capture(self, call: Call, inner: _Kept, reply: Reply, acting: Acting) -> None:
+        """Keep values of a firing; `reply` is what the service honestly said or would have said."""
+        scope = {**acting.scope, "seen": reply.data}
+        if self._keeps_reply:
+            honest = call.journal.truth or inner.reply
+            if honest is None and not self._fault.on.open:
+                honest = await self._session.peek(call)
+            scope["reply"] = None if honest is None else honest.data
+        try:
+            self._state().captured.append(fresh(render(self._fault.capture, scope)))
+        except InputError as wrong:
+            acting.fail(reply, f"capture: {wrong}")
 
     def _counted_by(self, call: Call) -> str:
         per = self._fault.per
@@ -163,14 +198,38 @@ class Decider:
     async def _conditions_hold(self, call: Call) -> bool:
         scope = self._scope(call)
         stored = self._fault.stored
-        if stored is not None:
-            rows = call.world.rows(stored.table)
-            if not any(matches(stored.where, row, scope) for row in rows):
+        try:
+            if stored is not None and stored.find(call.world, scope) is None:
                 return False
+        except InputError as wrong:
+            return self._unmet(call, stored, wrong)
         if not self._fault.result:
             return True
         honest = await self._session.peek(call)
-        return matches(self._fault.result, honest.data, scope)
+        scope["reply"] = honest.data
+        return self._meets(self._fault.result, honest.data, call, scope)
+
+    def _meets(
+        self, predicate: Mapping[str, Any], data: Any, call: Call, scope: dict[str, Any] | None
+    ) -> bool:
+        """Return whether data meets a condition; one that cannot be computed does not hold."""
+        try:
+            return matches(predicate, data, scope)
+        except InputError as wrong:
+            return self._unmet(call, predicate, wrong)
+
+    def _unmet(self, call: Call, condition: Any, wrong: InputError) -> bool:
+        """Take note of a condition that could not be computed, unless it waits for a firing."""
+        if isinstance(condition, Stored):
+            condition = condition.model_dump()
+        if not waits(condition, self._control):
+            fault = self._fault
+            state = self._state()
+            number = state.fired + 1
+            call.journal.firings.append(Firing(fault.name, fault.kind, number, failed=str(wrong)))
+            state.failed += 1
+            state.save()
+        return False
 
     def _scope(self, call: Call) -> dict[str, Any]:
         return {
@@ -181,6 +240,28 @@ class Decider:
             "start": iso(self._control.start),
             "faults": Captured(self._control),
         }
+
+
+class _Kept:
+    """Everything further in, with the last reply that came from there or the error that it was."""
+
+    def __init__(self, call_next: Next) -> None:
+        self._next = call_next
+        self.reply: Reply | None = None
+        self.crash: InputError | None = None
+
+    async def __call__(self, call: Call) -> Reply:
+        try:
+            self.reply = await self._next(call)
+        except InputError as wrong:
+            self.crash = wrong
+            raise
+        return self.reply
+
+
+def waits(condition: Any, control: Control) -> bool:
+    """Return whether a condition uses values of a fault that has kept none yet."""
+    return any(not State.load(control, name).captured for name in taken(condition, "faults"))
 
 
 def armed(fault: Fault, now: int, state: State) -> bool:

@@ -8,46 +8,35 @@ the episode's control record, so a fault object is a constant.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 from pydantic import model_validator
 
-from fault_profiles.decide import Acting, Decider, armed
+from fault_profiles.arguments import Schema, check_arguments
+from fault_profiles.decide import Acting, Decider, armed, waits
+from fault_profiles.rows import RowChange, Stored
 from fault_profiles.sample import Example
-from fault_profiles.schedule import Moment, Schedule
-from fault_profiles.state import State
+from fault_profiles.schedule import ASKED, Moment, Schedule, check_names
+from fault_profiles.state import ALL, State, scope_of
 from servers.kit.call import Call, Layer, Next, Reply
 from servers.kit.declared import Declared, kind_of, validated
 from servers.kit.errors import InputError, UnknownName
 from servers.kit.events import Attempt
-from servers.kit.expr import check_predicate, fields, heads, matches, names
-from servers.kit.expr.paths import parse as parse_path
+from servers.kit.expr import chains, check_operations, check_predicate, matches, names, taken
 from servers.kit.registry import subclasses
 from servers.kit.selector import Selector, arguments_of
 from servers.kit.service import Service, ToolSpec, known_tables, tool
 from servers.kit.session import Session
-from servers.kit.store import Table
 
-SCOPE = frozenset({"args", "service", "tool", "now", "start", "faults", "number", "reply"})
-"""Names that a fault's expressions may use.
-
-`number` is the number of the firing, `reply` the honest reply where there is one.
-"""
+FIRED = ASKED | {"number"}
+"""Names that the fields of a firing may use; `number` is the number of the firing."""
+TOLD = FIRED | {"reply"}
+"""Names that edits of a reply may use; `reply` is the reply before them."""
 
 
-_STATE = frozenset({"stored", "result", "row"})
+_STATE = frozenset({"stored", "result", "row", "rows", "record"})
 """Fields that need the state behind the tools, or a copy of it to get the honest reply from."""
-
-
-class Stored(Declared):
-    """A condition on stored rows: some row of `table` must meet `where`.
-
-    Expressions in `where` may use `args` and `now`.
-    """
-
-    table: str
-    where: dict[str, Any] = {}
 
 
 class CallShape(Declared):
@@ -77,15 +66,17 @@ class CallShape(Declared):
 class Fault(Schedule):
     """The envelope. In YAML a fault is a one-key item, `- <kind>: {on: venmo.send_money, …}`.
 
-    - `on`: the tools. `where`: a condition on the arguments. `stored`: a row that must exist.
-      `result`: a condition on the honest reply.
+    - `on`: the tools. `where`: a condition on the arguments. `stored`: a row that must exist, or a
+      list of such conditions. `result`: a condition on the honest reply.
     - `per`: how due calls are counted: by `fault`, `tool`, `record`, `service`, or the value at a
       path into the arguments.
     - `after` and `until` arm and clear the fault; with `rearm` it can arm again after it has
       cleared.
     - `priority`: the order of faults on the same tool; a higher one is further out.
     - `tell`: how strongly the lie shows.
-    - `capture`: values that a firing keeps for other faults (`faults.<name>.<value>`).
+    - `capture`: values that a firing keeps for other faults (`faults.<name>.<value>`, and
+      `faults.<name>.all` for those of every firing). `reply` is what the service honestly said,
+      `seen` what the agent saw.
     - `exposed_by`: readings that could expose the fault. `recover`: calls, any one of which
       recovers from it. `repairable`: whether anything does.
     - `required`: whether a trial must come near the fault to count as exposed.
@@ -100,6 +91,10 @@ class Fault(Schedule):
     """Whether the kind needs copies or rows of the state, which only our own servers provide."""
     promises: ClassVar[tuple[str, ...]] = ()
     """What holds for every firing of a sample (see `fault_profiles.sample.PROMISES`)."""
+    edits: ClassVar[tuple[str, ...]] = ()
+    """Fields that hold operations on a reply."""
+    own: ClassVar[tuple[str, ...]] = ()
+    """Fields whose expressions the kind checks itself."""
 
     name: str = ""
     on: Selector
@@ -120,26 +115,40 @@ class Fault(Schedule):
 
     @model_validator(mode="after")
     def _sound(self) -> Fault:
-        used = check_predicate(self.where, "where") | check_predicate(self.result, "result")
-        used |= names(self.capture)
-        for name in sorted(used - SCOPE):
-            raise UnknownName("name", name, SCOPE, "expression")
+        self._check_names()
         if self.tell not in self.tells:
             raise InputError(f"tell: {self.kind} has {', '.join(self.tells)}; got {self.tell}")
         if not self.repairable and self.recover:
             raise InputError("recover: nothing recovers from a fault with `repairable: false`")
+        if self.rearm and (self.after is None or self.until is None):
+            raise InputError("rearm: needs both `after` and `until`")
+        if self.after is not None and self.after.corrected:
+            raise InputError("after: `corrected` clears a fault, so it belongs under `until`")
         if self.on.open:
             return self
         self._check_tools()
-        if self.rearm and (self.after is None or self.until is None):
-            raise InputError("rearm: needs both `after` and `until`")
         if self.stored is not None:
-            known = known_tables(self.on.services)
-            if self.stored.table not in known:
-                raise UnknownName("table", self.stored.table, known, "stored")
-            check_columns(known[self.stored.table], self.stored.where, "stored")
+            used = self.stored.check(known_tables(self.on.services), "stored")
+            check_names(used, ASKED, "stored")
         self._check_arguments()
         return self
+
+    def _check_names(self) -> None:
+        """Refuse names that an expression cannot use in its field, and captured ones that clash."""
+        check_names(check_predicate(self.where, "where"), ASKED, "where")
+        check_names(check_predicate(self.result, "result"), ASKED | {"reply"}, "result")
+        check_names(names(self.capture), TOLD | {"seen"}, "capture")
+        for name in self.capture:
+            if name == ALL or not name.isidentifier() or name.startswith("_"):
+                raise InputError(
+                    f"capture: {name!r} cannot be the name of a value; "
+                    "write letters, digits and underscores, and not `all`"
+                )
+        for field in self.edits:
+            check_names(check_operations(getattr(self, field), field), TOLD, field)
+        rest = type(self).model_fields.keys() - _ENVELOPE - {*self.edits, *self.own}
+        for field in sorted(rest):
+            check_names(names(self.model_dump(include={field})), FIRED, field)
 
     def _check_tools(self) -> None:
         """Refuse a selector if the kind handles none of its tools, or not one that it names."""
@@ -154,21 +163,35 @@ class Fault(Schedule):
                 raise InputError(f"{self.kind} cannot act on {name} (a {tool(name)[1].effect})")
 
     def _check_arguments(self) -> None:
-        known = arguments_of(self.on)
         # With schema drift, calls may use argument names that no tool declares.
-        new = set(getattr(self, "rename", {}).values())
-        expressions = fields(self.model_dump(exclude={"on"}))
-        used = {argument for name, argument in expressions if name == "args"}
-        used |= _first_parts(self.where)
-        for argument in sorted(used - known - new):
+        new = self.new_arguments()
+        check_arguments(self.where, self.on, "where", new)
+        if self.until is not None:
+            check_arguments(self.until.corrected, self.on, "until: corrected", new)
+        used = taken(self.model_dump(exclude={"on", "after", "until"}), "args")
+        known = arguments_of(self.on) | new.keys() if used else set()
+        for argument in sorted(used - known):
             place = f"{self.kind} on {', '.join(self.on.patterns)}"
             raise UnknownName("argument", argument, known, place)
+
+    def new_arguments(self) -> dict[str, Schema]:
+        """Return the arguments that calls get through the fault, with their schemas."""
+        return {}
+
+    def calls_meant(self) -> Iterator[tuple[str, Selector, dict[str, Any]]]:
+        """Yield the other calls that it speaks of: place, tools, a condition on arguments."""
+        for part, moment in (("after", self.after), ("until", self.until)):
+            if moment is not None and moment.called is not None:
+                yield part, moment.called, moment.where
+        for part, shapes in (("exposed_by", self.exposed_by), ("recover", self.recover)):
+            for shape in shapes:
+                yield part, shape.tool, shape.where
 
     @property
     def always(self) -> bool:
         """Whether it acts on every call of its tools, from the start to the end."""
         conditions = self.where or self.stored or self.result or self.after or self.until
-        return self.duration == "permanent" and not conditions
+        return self.duration == "permanent" and self.calls is None and not conditions
 
     @property
     def shuts_out(self) -> bool:
@@ -195,6 +218,11 @@ class Fault(Schedule):
     def schema_now(self, schema: dict[str, Any]) -> dict[str, Any]:
         """Return the schema that a tool publishes while the fault is armed."""
         return schema
+
+    @property
+    def changes(self) -> Sequence[RowChange]:
+        """The changes of stored rows that it makes, as far as they are declared."""
+        return ()
 
     # -- for a session ---------------------------------------------------------------------------
     def handles(self, cls: type[Service], spec: ToolSpec) -> bool:
@@ -229,29 +257,29 @@ class Fault(Schedule):
     def hear(self, session: Session, attempt: Attempt) -> None:
         """Take note of a call that arms or clears the fault."""
         for part, moment in self._listens:
-            times = moment.times_in(attempt)
+            times = self.times_in(moment, session, attempt)
             if times:
                 state = State.load(session.control, self.name)
                 state.heard[part] = state.heard.get(part, 0) + times
                 state.save()
 
+    def times_in(self, moment: Moment, session: Session, attempt: Attempt) -> int:
+        """Return how many events that a moment waits for an attempt holds.
 
-def check_columns(
-    table: Table, where: Mapping[str, Any], place: str, edit: list[dict[str, Any]] | None = None
-) -> None:
-    """Refuse a condition on, or an edit of, a column that the table does not have.
+        A condition that cannot be computed does not hold, and the fault counts as failed.
+        """
+        try:
+            return moment.times_in(attempt, scope_of(session.control, attempt))
+        except InputError as wrong:
+            if not waits(moment.where, session.control):
+                state = State.load(session.control, self.name)
+                state.failed += 1
+                state.save()
+                session.notice("fault_failed", fault=self.name, why=str(wrong))
+            return 0
 
-    Raises `UnknownName`.
-    """
-    for column in sorted(_first_parts(where) | heads(edit or [])):
-        if column not in table.columns:
-            raise UnknownName("column", column, table.columns, place)
 
-
-def _first_parts(where: Mapping[str, Any]) -> set[str]:
-    """Return the first part of each path in a predicate, without `any_of` and the like."""
-    paths = [path for path in where if path not in ("any_of", "all_of", "none_of")]
-    return {str(parse_path(path)[0]) for path in paths}
+_ENVELOPE = frozenset(Fault.model_fields) | {"name"}
 
 
 @functools.cache
@@ -276,23 +304,34 @@ def parse(item: Any, where: str = "fault", *, open: bool = False) -> Fault:
     return validated(kind, named, f"{where}: {kind.kind}", {"open": open})
 
 
-def check_together(faults: list[Fault]) -> None:
+def check_together(faults: list[Fault], moments: Mapping[str, Moment] | None = None) -> None:
     """Refuse faults that cannot be used together, with the reason. Raises `InputError`.
 
     Refused are a name used twice; an event or an expression that refers to an unknown fault or to a
-    value that is not captured; and a fault inside one that always denies the call.
+    value that is not captured; a condition that no call could meet; and a fault inside one that
+    always denies the call. `moments` are other events that may use what faults capture.
     """
     known: dict[str, Fault] = {}
     for fault in faults:
         if fault.name in known:
             raise InputError(f"two faults are named {fault.name!r}; give each a `name`")
         known[fault.name] = fault
+    new: dict[str, Schema] = {}
+    for fault in faults:
+        new |= fault.new_arguments()
     wanted: set[str] = set()
     for fault in faults:
+        place = f"fault {fault.name}"
         for moment in (fault.after, fault.until):
             if moment is not None and moment.fired is not None and moment.fired not in known:
-                raise UnknownName("fault", moment.fired, known, f"fault {fault.name}")
-        wanted |= _check_captured(fault, known)
+                raise UnknownName("fault", moment.fired, known, place)
+        for part, selector, where in fault.calls_meant():
+            check_arguments(where, selector, f"{place}: {part}", new)
+        wanted |= check_captured(fault.model_dump(exclude={"on"}), known, place)
+    for part, moment in (moments or {}).items():
+        if moment.called is not None:
+            check_arguments(moment.where, moment.called, part, new)
+        wanted |= check_captured(moment.where, known, part)
     for fault in faults:
         if fault.capture and fault.name not in wanted:
             raise InputError(
@@ -304,15 +343,28 @@ def check_together(faults: list[Fault]) -> None:
             _check_inside(fault, inner)
 
 
-def _check_captured(fault: Fault, known: Mapping[str, Fault]) -> set[str]:
-    """Return the faults whose captured values a fault uses. Raises `InputError`."""
-    used = fields(fault.model_dump(exclude={"on"}))
-    others = {other for name, other in used if name == "faults"}
-    for other in sorted(others):
+def check_captured(value: Any, known: Mapping[str, Fault], place: str) -> set[str]:
+    """Return the faults whose captured values expressions use. Raises `InputError`."""
+    place = f"{place}: expression"
+    others: set[str] = set()
+    for chain in sorted(chains(value)):
+        if chain[0] != "faults":
+            continue
+        if len(chain) == 1:
+            raise InputError(f"{place}: say whose value: faults.<fault>.<value>")
+        other = chain[1]
         if other not in known:
-            raise UnknownName("fault", other, known, f"fault {fault.name}: expression")
-        if not known[other].capture:
-            raise InputError(f"fault {fault.name}: expression: fault {other} captures nothing")
+            raise UnknownName("fault", other, known, place)
+        kept = known[other].capture
+        if not kept:
+            raise InputError(f"{place}: fault {other} captures nothing")
+        if len(chain) == 2:
+            raise InputError(f"{place}: say which value: faults.{other}.{next(iter(kept))}")
+        asked = chain[3:4] if chain[2] == ALL else chain[2:3]
+        for name in asked:
+            if name not in kept:
+                raise UnknownName("value", name, kept, f"{place}: faults.{other}")
+        others.add(other)
     return others
 
 

@@ -8,16 +8,26 @@ from typing import Any
 
 from fault_profiles.schedule import Moment
 from servers.kit.control import Control
+from servers.kit.events import Attempt
+from servers.kit.values import iso
+
+ALL = "all"
+"""The name under which expressions find what every firing of a fault kept."""
 
 
 class Captured(Mapping[str, Any]):
-    """The values that faults captured, by fault name, read when an expression uses them."""
+    """The values that faults captured, by fault name, read when an expression uses them.
+
+    `faults.<name>.<value>` is what the latest firing kept, and `faults.<name>.all` the list of what
+    every firing kept, oldest first.
+    """
 
     def __init__(self, control: Control) -> None:
         self._control = control
 
     def __getitem__(self, name: str) -> dict[str, Any]:
-        return State.load(self._control, name).captured
+        kept = State.load(self._control, name).captured
+        return {**(kept[-1] if kept else {}), ALL: kept}
 
     def __iter__(self) -> Iterator[str]:
         return iter(())
@@ -26,12 +36,25 @@ class Captured(Mapping[str, Any]):
         return 0
 
 
+def scope_of(control: Control, attempt: Attempt) -> dict[str, Any]:
+    """Return the scope of conditions on a call that was made."""
+    return {
+        "args": attempt.args,
+        "service": attempt.service,
+        "tool": attempt.tool,
+        "now": attempt.at,
+        "start": iso(control.start),
+        "faults": Captured(control),
+    }
+
+
 @dataclass
 class State:
     """A fault's state: due calls counted, firings, events heard of, values captured.
 
     `fired` counts all firings, `before` those of earlier rounds (a fault with `rearm` has several),
-    and `first` is the moment of the current round's first firing.
+    and `first` is the moment of the current round's first firing. `captured` is what each firing
+    kept.
     """
 
     control: Control
@@ -44,7 +67,7 @@ class State:
     first: int | None = None
     counts: dict[str, int] = field(default_factory=dict)
     heard: dict[str, int] = field(default_factory=dict)
-    captured: dict[str, Any] = field(default_factory=dict)
+    captured: list[dict[str, Any]] = field(default_factory=list)
     memory: dict[str, Any] = field(default_factory=dict)
 
     @classmethod

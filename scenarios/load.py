@@ -17,6 +17,7 @@ from pydantic import ValidationError
 from fault_profiles.model import check_together
 from fault_profiles.model import parse as parse_fault
 from judge import checks as check_kinds
+from scenarios import setup
 from scenarios.model import Scenario
 from scenarios.script import Step, check_names, flat
 from scenarios.worlds import build
@@ -156,13 +157,17 @@ def _cross_check(made: Scenario) -> None:
         if name is not None and name not in exposed:
             raise UnknownName("service", name, exposed, what)
     offered = offer(made)
-    check_together(made.faults)
+    held_back = {f"disclose {later.service}": later.after for later in made.disclose}
+    check_together(made.faults, held_back)
+    setup.check(made)
     known_faults = [fault.name for fault in made.faults]
     for fault in made.faults:
         if not fault.on.services & exposed:
             patterns = ", ".join(fault.on.patterns)
             raise InputError(f"fault {fault.name}: {patterns} matches no service of this scenario")
     for disclosure in made.disclose:
+        if disclosure.after.corrected:
+            raise InputError(f"disclose {disclosure.service}: `corrected` only clears a fault")
         awaited = disclosure.after.fired
         if awaited is not None and awaited not in known_faults:
             raise UnknownName("fault", awaited, known_faults, f"disclose {disclosure.service}")

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, SkipValidation
 
 from fault_profiles.model import Fault
+from fault_profiles.rows import RowChange
 from fault_profiles.schedule import Moment
 from judge.change import Freedom
 from judge.model import Check
@@ -100,7 +101,8 @@ class Scenario(Declared):
     the tools that match its patterns (`{gmail: ["*email*"]}`), because clients accept only so many.
     `repairable: false` means that no agent can complete the task, so that reporting this is the
     task. `faults` and `checks` are one-key items named after their kind. `history` names a file of
-    `haystack/` that is replayed before the first turn.
+    `haystack/` that is replayed before the first turn. `setup` lists changes of rows that are part
+    of the world in every setting, as if it had always been so.
 
     `statements` are what the agent must tell, may tell or must not claim. `scripts.oracle` states
     the outcome, beside the `routes`, which are other right ways; `change` says what may vary.
@@ -118,6 +120,7 @@ class Scenario(Declared):
     world: str = "maya"
     seed: int = 1
     history: str | None = None
+    setup: list[RowChange] = []
     services: Annotated[list[str], Field(min_length=1)]
     tools: dict[str, list[str]] = {}
     primary: str | None = None

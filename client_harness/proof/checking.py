@@ -14,6 +14,7 @@ import anyio
 from client_harness.proof import keep
 from client_harness.proof.proof import Proof
 from scenarios.load import load, path_of
+from scenarios.setup import inserted
 from scenarios.worlds import build
 from servers.kit.errors import InputError
 
@@ -43,7 +44,7 @@ async def proven(name: str | Path, *, fresh: bool = False) -> Proven:
     if kept is not None:
         return kept
     problems = []
-    for seed in build.lost(text, scenario.world):
+    for seed in build.lost(text, scenario.world, inserted(scenario)):
         row = f"{seed} names no row of the world {scenario.world}"
         problems.append(f"{row}; use a key from its seeds")
     proof = Proof(scenario)

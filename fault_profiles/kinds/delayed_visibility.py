@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from pydantic import model_validator
+
 from fault_profiles.model import Acting, Fault
 from fault_profiles.state import State
-from fault_profiles.worlds import own_tables, tell_truth
+from fault_profiles.worlds import check_tables, own_tables, tell_truth
 from servers.kit.call import Call, Next, Reply
 from servers.kit.declared import Positive
 from servers.kit.store import AGENT
@@ -30,6 +32,11 @@ class DelayedVisibility(Fault):
     seconds: Positive = 300
     reads: Positive = 5
     writes_of: list[str] = []
+
+    @model_validator(mode="after")
+    def _known(self) -> DelayedVisibility:
+        check_tables(self, self.writes_of, "writes_of")
+        return self
 
     async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:
         """Reply from a copy in which the agent's recent writes are undone."""

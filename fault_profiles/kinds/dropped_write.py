@@ -29,6 +29,7 @@ class DroppedWrite(Fault):
     tells: ClassVar[tuple[str, ...]] = ("none", "indirect", "explicit")
     effects: ClassVar[tuple[str, ...]] = ("write",)
     promises: ClassVar[tuple[str, ...]] = ("honest", "unchanged")
+    edits: ClassVar[tuple[str, ...]] = ("edit",)
     edit: list[dict[str, Any]] = []
 
     async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:

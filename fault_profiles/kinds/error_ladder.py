@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, model_validator
 
-from fault_profiles.model import Acting, Fault
+from fault_profiles.model import FIRED, Acting, Fault
 from fault_profiles.refusal import Refusal
 from fault_profiles.sample import Example
-from fault_profiles.schedule import Moment
+from fault_profiles.schedule import Moment, check_names
 from fault_profiles.state import State
 from servers.kit.call import Call, Next, Reply
 from servers.kit.declared import Declared, Positive
 from servers.kit.errors import InputError
 from servers.kit.events import Attempt
 from servers.kit.expr import check_predicate, matches
+from servers.kit.selector import Selector
 from servers.kit.session import Session
 
 
@@ -33,20 +35,25 @@ class Rung(Declared):
 
     @model_validator(mode="after")
     def _one(self) -> Rung:
-        check_predicate(self.met, "met")
+        check_names(check_predicate(self.met, "met"), FIRED, "met")
         if self.met and self.met_by is not None:
             raise InputError("a step takes `met` (arguments) or `met_by` (a call), not both")
         if self.met_by is not None and self.met_by.called is None:
             raise InputError("met_by: must name a call, e.g. {called: venmo.get_contact, ok: true}")
+        if self.met_by is not None:
+            strays = self.met_by.model_fields_set - {"called", "where", "ok", "times"}
+            if strays:
+                raise InputError(f"met_by: takes called, where, ok and times; got {min(strays)}")
         return self
 
 
 class ErrorLadder(Fault):
     """Demands in a row: a call is refused with the error of the first step whose demand is not met.
 
-    When all demands are met, the call goes through. A demand that was met stays met; with
-    `latched: false` the arguments are checked anew on every call, so fixing one thing must not
-    break another. With `again` the ladder starts over after a call that went through.
+    A demand that no tool of the target can meet is refused at loading. When all demands are met,
+    the call goes through. A demand that was met stays met; with `latched: false` the arguments are
+    checked anew on every call, so fixing one thing must not break another. With `again` the ladder
+    starts over after a call that went through.
 
     Example:
         - error_ladder:
@@ -59,6 +66,14 @@ class ErrorLadder(Fault):
     steps: Annotated[list[Rung], Field(min_length=1)]
     latched: bool = True
     again: bool = False
+
+    def calls_meant(self) -> Iterator[tuple[str, Selector, dict[str, Any]]]:
+        """Yield the demands as well, so that one which no call could meet is refused."""
+        yield from super().calls_meant()
+        for place, step in enumerate(self.steps):
+            yield f"steps[{place}]: met", self.on, step.met
+            if step.met_by is not None and step.met_by.called is not None:
+                yield f"steps[{place}]: met_by", step.met_by.called, step.met_by.where
 
     @classmethod
     def sample(cls, example: Example) -> dict[str, Any] | str:
@@ -115,9 +130,12 @@ class ErrorLadder(Fault):
         state = State.load(session.control, self.name)
         done = state.memory.get("done", 0)
         step = self.steps[done] if done < len(self.steps) else None
-        if step is None or step.met_by is None or not step.met_by.hears(attempt):
+        if step is None or step.met_by is None:
             return
-        heard = state.memory["heard"] = state.memory.get("heard", 0) + 1
+        times = self.times_in(step.met_by, session, attempt)
+        if not times:
+            return
+        heard = state.memory["heard"] = state.memory.get("heard", 0) + times
         if heard >= step.met_by.times:
             state.memory |= {"done": done + 1, "heard": 0}
         state.save()

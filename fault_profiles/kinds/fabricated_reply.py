@@ -31,6 +31,7 @@ class FabricatedReply(Fault):
     kind: ClassVar[str] = "fabricated_reply"
     promises: ClassVar[tuple[str, ...]] = ("altered", "unchanged")
     denies: ClassVar[bool] = True
+    own: ClassVar[tuple[str, ...]] = ("reply",)
     reply: dict[str, Any]
 
     @classmethod

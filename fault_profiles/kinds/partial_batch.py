@@ -8,15 +8,16 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from fault_profiles.model import Acting, Fault
+from fault_profiles.model import FIRED, Acting, Fault
 from fault_profiles.refusal import Refusal
 from fault_profiles.sample import Example
+from fault_profiles.schedule import check_names
 from fault_profiles.worlds import watched
 from servers.kit.call import Call, Next, Reply
 from servers.kit.declared import Positive
 from servers.kit.errors import InputError, UnknownName
-from servers.kit.expr import check_predicate, get, matches
-from servers.kit.expr.paths import parse, places
+from servers.kit.expr import check_predicate, get, matches, names
+from servers.kit.expr.paths import is_many, parse, places
 from servers.kit.selector import Selector, arguments_of
 from servers.kit.service import Service, ToolSpec, tool
 
@@ -36,6 +37,7 @@ class PartialBatch(Fault):
 
     kind: ClassVar[str] = "partial_batch"
     promises: ClassVar[tuple[str, ...]] = ("altered",)
+    own: ClassVar[tuple[str, ...]] = ("error",)
     needs_world: ClassVar[bool] = True
     items: str
     fails: dict[str, Any] | None = None
@@ -64,12 +66,15 @@ class PartialBatch(Fault):
                 "`keep` (the first n items are done)"
             )
         check_predicate(self.fails or {}, "fails")
+        check_names(names(self.error.model_dump()), FIRED | {"item"}, "error")
         return self
 
     @field_validator("items")
     @classmethod
     def _known(cls, items: str, info: ValidationInfo) -> str:
         on: Selector | None = info.data.get("on")
+        if is_many(items):
+            raise InputError(f"items: {items!r} must name one list")
         if on is not None and not on.open:
             specs = [tool(name)[1] for name in sorted(on.tools)]
             known = arguments_of(on)

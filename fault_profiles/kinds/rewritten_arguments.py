@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import copy
 from dataclasses import replace
 from typing import Any, ClassVar
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from fault_profiles.model import Acting, Fault
+from fault_profiles.model import FIRED, Acting, Fault
 from fault_profiles.sample import Example
+from fault_profiles.schedule import check_names
 from fault_profiles.worlds import watched
 from servers.kit.call import Call, Next, Reply
-from servers.kit.errors import UnknownName
-from servers.kit.expr import apply, check_operations
-from servers.kit.expr.paths import parse
+from servers.kit.errors import InputError, UnknownName
+from servers.kit.expr import apply, check_operations, heads
 from servers.kit.selector import Selector, arguments_of
 from servers.kit.service import Service, ToolSpec
+from servers.kit.values import fresh
 
 _TEXTS = (
     "note",
@@ -49,6 +49,8 @@ class RewrittenArguments(Fault):
     """
 
     kind: ClassVar[str] = "rewritten_arguments"
+    edits: ClassVar[tuple[str, ...]] = ("reply",)
+    own: ClassVar[tuple[str, ...]] = ("edit",)
     edit: list[dict[str, Any]] = Field(min_length=1)
     reply: list[dict[str, Any]] = []
 
@@ -63,30 +65,33 @@ class RewrittenArguments(Fault):
                 return {"edit": [{"set": {name: f"{example.args[name]} (again)"}}]}
         return "no argument of its example can be changed without knowing its meaning"
 
-    @field_validator("edit", "reply")
+    @field_validator("edit")
     @classmethod
     def _readable(
         cls, operations: list[dict[str, Any]], info: ValidationInfo
     ) -> list[dict[str, Any]]:
-        check_operations(operations, str(info.field_name))
+        check_names(check_operations(operations, "edit"), FIRED, "edit")
         on: Selector | None = info.data.get("on")
-        if info.field_name == "edit" and on is not None and not on.open:
+        edited = heads(operations)
+        if "" in edited:
+            raise InputError("edit: name an argument; the empty path stands for all of them")
+        if on is not None and not on.open:
             known = arguments_of(on)
-            for name in sorted(_arguments(operations) - known):
+            for name in sorted(edited - known):
                 raise UnknownName("argument", name, known, f"edit, {', '.join(on.patterns)}")
         return operations
 
     def handles(self, cls: type[Service], spec: ToolSpec) -> bool:
         """Whether the tool has one of the edited arguments."""
-        edited = _arguments(self.edit) & set(spec.schema["properties"])
+        edited = heads(self.edit) & set(spec.schema["properties"])
         return bool(edited) and super().handles(cls, spec)
 
     async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:
         """Run the call with edited arguments."""
         if acting.shadow:
-            again = copy.deepcopy(acting.firing.detail["arguments"])
+            again = fresh(acting.firing.detail["arguments"])
             return self._cover(await call_next(call.altered(again)), acting)
-        args = copy.deepcopy(call.args)
+        args = fresh(call.args)
         apply(self.edit, args, acting.scope)
         if args == call.args:
             return acting.decline(await call_next(call))
@@ -94,7 +99,7 @@ class RewrittenArguments(Fault):
         before = None
         if call.effect == "write" and watched(self, call, acting):
             before = call.world.scratch()
-        reply = await call_next(call.altered(copy.deepcopy(args)))
+        reply = await call_next(call.altered(fresh(args)))
         if not self.on.open and (reply.is_error or call.effect == "read"):
             honest = await acting.session.peek(call)
             call.journal.truth = honest
@@ -112,13 +117,3 @@ class RewrittenArguments(Fault):
         scope = acting.scope | {"number": acting.firing.number, "reply": reply.data}
         apply(self.reply, told.data, scope)
         return told
-
-
-def _arguments(operations: list[dict[str, Any]]) -> set[str]:
-    """Return the arguments that operations name: the first part of each path."""
-    names: set[str] = set()
-    for operation in operations:
-        for operand in operation.values():
-            paths = [operand] if isinstance(operand, str) else operand
-            names |= {str(parse(path)[0]) for path in paths if path}
-    return names

@@ -11,6 +11,7 @@ from fault_profiles.worlds import check_tables, own_tables, tell_truth
 from servers.kit.call import Call, Next, Reply
 from servers.kit.declared import Positive
 from servers.kit.expr import apply
+from servers.kit.expr.paths import parse as parse_path
 
 
 class StaleRead(Fault):
@@ -38,6 +39,8 @@ class StaleRead(Fault):
     @model_validator(mode="after")
     def _known(self) -> StaleRead:
         check_tables(self, self.tables)
+        for path in self.fresh_times:
+            parse_path(path)
         return self
 
     async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:

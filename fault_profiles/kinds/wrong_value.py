@@ -2,43 +2,43 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, Literal
 
-from pydantic import ValidationInfo, field_validator, model_validator
+from pydantic import model_validator
 
-from fault_profiles.model import SCOPE, Acting, Fault, Stored, check_columns
+from fault_profiles.model import TOLD, Acting, Fault
+from fault_profiles.rows import NewKey, RowChange, Stored, Tables, change_rows
 from fault_profiles.sample import Example
+from fault_profiles.schedule import ASKED, check_names
 from fault_profiles.worlds import check_tables, own_tables, tell_truth
 from servers.kit.call import Call, Next, Reply
-from servers.kit.declared import Declared, Positive
-from servers.kit.errors import InputError, UnknownName
-from servers.kit.expr import apply, check_operations, check_predicate, matches
-from servers.kit.selector import Selector
+from servers.kit.declared import Positive
+from servers.kit.errors import InputError
+from servers.kit.expr import apply, check_operations, matches
 from servers.kit.service import Service, ToolSpec, all_tables, tool
 from servers.kit.store import World
+from servers.kit.types import Row
 
 
-class RowEdit(Declared):
-    """Which stored rows are edited, and how.
+class RowEdit(RowChange):
+    """Which stored rows are edited, inserted or deleted, and when.
 
-    Expressions in `where` and `edit` may use the same names as `reply`, so rows can be found by the
-    arguments, the reply or the record. The edit is made before the call, after it, or in a `copy`
-    that only this call reads, while others see the truth (`when`). With `restore` the rows go back
-    to what they were just before the call.
+    Expressions may use the same names as `reply`, so rows can be found by the arguments, the reply
+    or the record. It happens before the call, after it, or in a `copy` that only this call reads,
+    while others see the truth (`when`); only after the call is there a reply. With `restore` the
+    rows go back to what they were just before the call.
     """
 
-    table: str
-    where: dict[str, Any]
-    edit: list[dict[str, Any]] = []
     restore: bool = False
     when: Literal["before", "after", "copy"] = "after"
 
+    def _known_ways(self) -> list[str]:
+        return ["edit", "insert", "delete", "restore"]
+
     @model_validator(mode="after")
-    def _one(self) -> RowEdit:
-        if bool(self.edit) is self.restore:
-            raise InputError("a row needs either `edit` (operations) or `restore: true`")
+    def _timely(self) -> RowEdit:
         if self.restore and self.when != "after":
             raise InputError("restore: undoes what the call did, so `when` must be after")
         return self
@@ -49,9 +49,11 @@ class WrongValue(Fault):
 
     Give either or both. A reply without any of the places (an empty list, say) is passed on, as is
     a refusal by the service itself. With `tell: explicit` the reply says that the figures may be
-    wrong. An edited row is stored, so other readers see the wrong value too. Expressions may also
-    use `record`, the first stored row that meets the condition `record`, and `earlier`, the reply
-    as it would have been that many seconds ago.
+    wrong. An edited row is stored, so other readers see the wrong value too; `rows` lists several
+    edits, also of several tables, which happen as one or not at all. Expressions may also use
+    `record`, the first stored row that meets the condition `record` (of several conditions, the
+    first one's; `records` are all of them), and `earlier`, the reply as it would have been that
+    many seconds ago.
 
     Example:
         - wrong_value: {on: venmo.get_balance, reply: [{scale: {balance: 10}}], first: 1}
@@ -60,50 +62,66 @@ class WrongValue(Fault):
     kind: ClassVar[str] = "wrong_value"
     tells: ClassVar[tuple[str, ...]] = ("none", "explicit")
     promises: ClassVar[tuple[str, ...]] = ("altered", "committed")
+    own: ClassVar[tuple[str, ...]] = ("reply", "row", "rows", "record")
     reply: list[dict[str, Any]] = []
     row: RowEdit | None = None
+    rows: list[RowEdit] = []
     record: Stored | None = None
     earlier: Positive | None = None
 
     @model_validator(mode="after")
     def _some(self) -> WrongValue:
-        if not self.reply and self.row is None:
-            raise InputError("needs `reply` (operations), `row`, or both")
-        used = check_operations(self.reply, "reply")
-        if self.row is not None:
-            used |= self._check_rows("row", self.row.table, self.row.where, self.row.edit)
-            used |= check_operations(self.row.edit, "row.edit")
+        if not self.reply and not self.changes:
+            raise InputError("needs `reply` (operations), `row` or `rows`")
+        if self.row is not None and self.rows:
+            raise InputError("`rows` lists several edits, `row` is one; give one of them")
+        more = {name for name in ("record", "earlier") if getattr(self, name) is not None}
+        more |= {"records"} & {f"{name}s" for name in more}
+        check_names(check_operations(self.reply, "reply"), TOLD | more, "reply")
         if self.record is not None:
-            used |= self._check_rows("record", self.record.table, self.record.where)
-        known = SCOPE | {n for n in ("record", "earlier") if getattr(self, n) is not None}
-        for name in sorted(used - known):
-            raise UnknownName("name", name, known, "expression")
+            # The record is looked up before anything has replied.
+            used = self.record.check(self._known(self.record.tables, "record"), "record")
+            check_names(used, ASKED | {"number"}, "record")
+        for place, row in self._placed():
+            used = row.check(self._known({row.table}, place), place)
+            known = TOLD if row.when == "after" else TOLD - {"reply"}
+            check_names(used, known | more, place)
         return self
 
-    def _check_rows(
-        self, place: str, table: str, where: dict[str, Any], edit: Sequence[dict[str, Any]] = ()
-    ) -> set[str]:
-        """Refuse tables that no targeted provider has; return the names that expressions use."""
-        check_tables(self, [table], place)
-        used = check_predicate(where, "where")
-        check_columns(all_tables()[table], where, place, list(edit))
-        return used
+    def _placed(self) -> Iterator[tuple[str, RowEdit]]:
+        if self.row is not None:
+            yield "row", self.row
+        for number, row in enumerate(self.rows):
+            yield f"rows[{number}]", row
 
-    @field_validator("row")
-    @classmethod
-    def _read(cls, row: RowEdit | None, info: ValidationInfo) -> RowEdit | None:
-        on: Selector | None = info.data.get("on")
-        if row is None or row.when != "copy" or on is None or not on.tools:
-            return row
-        if all(tool(name)[1].effect == "write" for name in on.tools):
+    def _known(self, tables: set[str], place: str) -> Tables:
+        """Return all tables; refuse those that no targeted provider has."""
+        check_tables(self, sorted(tables), place)
+        return all_tables()
+
+    def _check_tools(self) -> None:
+        self._check_copies()
+        super()._check_tools()
+
+    def _check_copies(self) -> None:
+        copies = [row for row in self.changes if row.when == "copy"]
+        if not copies:
+            return
+        if len(copies) < len(self.changes):
+            raise InputError("rows: either all are edited in a copy or none is")
+        if self.on.tools and all(tool(name)[1].effect == "write" for name in self.on.tools):
             raise InputError(
                 "row: a copy is read and then dropped, so `when: copy` is only for reads"
             )
-        return row
+
+    @property
+    def changes(self) -> Sequence[RowEdit]:
+        """Every change of stored rows."""
+        return self.rows if self.row is None else [self.row]
 
     def handles(self, cls: type[Service], spec: ToolSpec) -> bool:
         """Whether the fault puts a layer around a tool: with a copy, only around reads."""
-        copies = self.row is not None and self.row.when == "copy"
+        copies = any(row.when == "copy" for row in self.changes)
         return super().handles(cls, spec) and not (copies and spec.effect == "write")
 
     @classmethod
@@ -118,28 +136,31 @@ class WrongValue(Fault):
     async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:
         """Edit the row before or after running the call, then edit the reply."""
         scope = acting.scope | {"number": acting.firing.number} | await self._more(call, acting)
+        by_time: dict[str, list[RowEdit]] = {"copy": [], "before": [], "after": []}
+        for row in self.changes:
+            by_time[row.when].append(row)
         inner = call
-        mark = call.world.last_change() if self.row is not None and self.row.restore else 0
-        if self.row is not None and self.row.when == "copy":
+        mark = call.world.last_change() if self.changes else 0
+        if by_time["copy"]:
             inner = call.on(call.world.scratch())
-            if not self._edit(inner.world, self.row, call.now, scope):
+            if not self._in_copy(inner.world, by_time["copy"], call, acting, scope):
                 return acting.decline(await call_next(call))
-        elif self.row is not None and self.row.when == "before":
-            self._store(call, acting, self.row, scope, mark)
+        if by_time["before"]:
+            self._store(call, acting, by_time["before"], scope, mark)
         reply = await call_next(inner)
         if inner is not call:
             inner.world.close()
             await tell_truth(call, acting)
         if reply.is_error:
-            return reply if acting.shadow or self.row is not None else acting.decline(reply)
+            return reply if acting.shadow or self.changes else acting.decline(reply)
         scope["reply"] = reply.data
-        if self.row is not None and self.row.when == "after":
-            self._store(call, acting, self.row, scope, mark)
+        if by_time["after"]:
+            self._store(call, acting, by_time["after"], scope, mark)
         if not self.reply:
             return reply
         told = reply.copied()
         touched = apply(self.reply, told.data, scope)
-        if touched == 0 and self.row is None:
+        if touched == 0 and not self.changes:
             return reply if acting.shadow else acting.decline(reply)
         if self.tell == "explicit" and isinstance(told.data, dict):
             told.data["notice"] = "Some figures may be wrong."
@@ -149,10 +170,8 @@ class WrongValue(Fault):
         """Return the further names that expressions may use: the record and the earlier reply."""
         more: dict[str, Any] = {}
         if self.record is not None:
-            wanted = self.record.where
-            rows = call.world.rows(self.record.table)
-            fitting = (row for row in rows if matches(wanted, row, acting.scope))
-            more["record"] = next(fitting, None)
+            found = self.record.find(call.world, acting.scope) or []
+            more |= {"record": next(iter(found), None), "records": found}
         if self.earlier is not None:
             moment = call.now - self.earlier
             past = call.world.as_of(moment, own_tables(acting.session.classes[call.service], None))
@@ -161,58 +180,79 @@ class WrongValue(Fault):
             more["earlier"] = None if reply.is_error else reply.data
         return more
 
+    def _in_copy(
+        self, world: World, rows: list[RowEdit], call: Call, acting: Acting, scope: dict[str, Any]
+    ) -> bool:
+        """Edit rows of a copy; return whether there were any."""
+        if any(not row.insert and not _fits(world, row, scope) for row in rows):
+            return False
+        self._change(world, rows, call.now, scope, acting)
+        return True
+
     def _store(
-        self, call: Call, acting: Acting, row: RowEdit, scope: dict[str, Any], mark: int
+        self, call: Call, acting: Acting, rows: list[RowEdit], scope: dict[str, Any], mark: int
     ) -> None:
         if call.scratch:
             return
         if acting.shadow:
             if not acting.session.evidence.stays_away(self.name, call.world):
-                self._change(call.world, row, call.now, scope, mark)
+                with contextlib.suppress(InputError):  # in this world the rows may not be there
+                    self._change(call.world, rows, call.now, scope, acting, mark)
             return
         kept = None
         if any(watch.fault == self.name for watch in acting.session.evidence.watches):
-            kept = call.world.scratch()
-        acting.firing.detail["rows"] = self._change(call.world, row, call.now, scope, mark)
-        if not acting.firing.detail["rows"]:
-            acting.firing.failed = f"no row of {row.table} to edit"
-        elif kept is not None:
+            kept = call.journal.others.get(self.name) or call.world.scratch()
+        try:
+            made = self._change(call.world, rows, call.now, scope, acting, mark)
+        except InputError as wrong:
+            acting.firing.failed = str(wrong)
+            return
+        acting.firing.detail.setdefault("rows", []).extend(made)
+        if kept is not None:
             call.journal.others[self.name] = kept
 
     def _change(
-        self, world: World, row: RowEdit, now: int, scope: dict[str, Any], mark: int
-    ) -> list[dict[str, Any]]:
-        if row.restore:
-            return self._restore(world, row, now, scope, mark)
-        return self._edit(world, row, now, scope)
+        self,
+        world: World,
+        rows: list[RowEdit],
+        now: int,
+        scope: dict[str, Any],
+        acting: Acting,
+        mark: int = 0,
+    ) -> list[Row]:
+        world.stamp(now, f"fault:{self.name}")
+        restored: list[Row] = []
+        for row in rows:
+            if row.restore:
+                restored += self._restore(world, row, scope, mark)
+        changed = [row for row in rows if not row.restore]
+        return restored + change_rows(world, changed, scope, _keys(acting))
 
-    def _edit(
-        self, world: World, row: RowEdit, now: int, scope: dict[str, Any]
-    ) -> list[dict[str, Any]]:
-        key = world.tables[row.table].key
-        edits = []
-        fitting = [stored for stored in world.rows(row.table) if matches(row.where, stored, scope)]
-        for stored in fitting:
-            edited = copy.deepcopy(stored)
-            apply(row.edit, edited, scope)
-            changes = {c: v for c, v in edited.items() if v != stored.get(c)}
-            if changes:
-                world.stamp(now, f"fault:{self.name}")
-                world.update(row.table, stored[key], **changes)
-                world.commit()
-            was = {column: stored[column] for column in changes}
-            edits.append({"table": row.table, "key": stored[key], "was": was, "is": changes})
-        return edits
-
-    def _restore(
-        self, world: World, row: RowEdit, now: int, scope: dict[str, Any], mark: int
-    ) -> list[dict[str, Any]]:
+    def _restore(self, world: World, row: RowEdit, scope: dict[str, Any], mark: int) -> list[Row]:
         changes = [change for change in world.log(mark) if change["table"] == row.table]
         made = [c for c in changes if matches(row.where, c["new"] or c["old"], scope)]
-        if made:
-            world.stamp(now, f"fault:{self.name}")
-            numbers = {change["seq"] for change in made}
-            world.undo(lambda change: change["seq"] in numbers, after=made[0]["at"])
+        if not made:
+            raise InputError(f"no row of {row.table} to restore")
+        numbers = {change["seq"] for change in made}
+        world.undo(lambda change: change["seq"] in numbers, after=made[0]["at"])
         return [
             {"table": row.table, "key": c["key"], "was": c["new"], "is": c["old"]} for c in made
         ]
+
+
+def _fits(world: World, row: RowEdit, scope: dict[str, Any]) -> bool:
+    return any(matches(row.where, stored, scope) for stored in world.rows(row.table))
+
+
+def _keys(acting: Acting) -> NewKey:
+    """Return what gives the keys of inserted rows: in other worlds, those of the true one."""
+    again = iter(acting.firing.detail.get("keys", []))
+
+    def new_key(prefix: str) -> str:
+        if acting.shadow:
+            return next(again, prefix)
+        made = acting.session.control.new_id(prefix)
+        acting.firing.detail.setdefault("keys", []).append(made)
+        return made
+
+    return new_key

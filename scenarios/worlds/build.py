@@ -17,7 +17,7 @@ import re
 import sqlite3
 import tempfile
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from datetime import date, time
 from pathlib import Path
 from typing import Any
@@ -167,10 +167,14 @@ def with_ids(value: Any, name: str) -> Any:
     return [with_ids(v, name) for v in value] if isinstance(value, list) else value
 
 
-def lost(text: str, name: str) -> list[str]:
-    """Return each `seed:<prefix>/<key>` in a text that names no row of a world, in order."""
+def lost(text: str, name: str, added: Collection[str] = ()) -> list[str]:
+    """Return each `seed:<prefix>/<key>` in a text that names no row of a world, in order.
+
+    `added` are ids of rows that a scenario adds to it.
+    """
     ids = {seed[0]: make_id(seed[1], name, seed[2]) for seed in _SEEDED.finditer(text)}
-    return [seed for seed, made in ids.items() if made.encode() not in image(name)]
+    unknown = [seed for seed, made in ids.items() if made.encode() not in image(name)]
+    return [seed for seed in unknown if ids[seed] not in added]
 
 
 def names() -> list[str]:

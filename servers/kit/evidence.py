@@ -4,7 +4,7 @@ For each write or stored lie under obligation, the session keeps the *other worl
 the other way. Later calls run there too, under the same faults, at the same moment and with the
 same ids. A reply that differs there is evidence: the agent could have told the two worlds apart. A
 lie in a reply alone has no other world; it counts as exposed by the readings that the watch
-declares.
+declares. Their true replies are evidence, and so is an honest error ("no such record").
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from servers.kit.call import Call, Reply
 from servers.kit.events import Attempt, Firing
+from servers.kit.service import service
 from servers.kit.store import World
 from servers.kit.types import Json
 
@@ -99,7 +100,7 @@ class Obligations:
         for item in self._open:
             await self._compare(item, call, attempt, seen, run)
         self._open = [i for i in self._open if not i.settled]
-        if not attempt.is_error and attempt.seen == attempt.truth:
+        if _tells_truth(call, attempt):
             self._compared |= {w.name for w in self.watches if self._exposes(w, call)}
         fired = {f.fault for f in attempt.firings if f.failed is None}
         for watch in opening.watches:
@@ -159,7 +160,7 @@ class Obligations:
             if json.dumps(other.data, sort_keys=True) != seen:
                 item.settled = True
                 item.world.close()
-        elif named and not attempt.is_error and attempt.seen == attempt.truth:
+        elif named and _tells_truth(call, attempt):
             item.settled = True
         if item.settled:
             attempt.evidence.append(item.subject)
@@ -186,6 +187,20 @@ class Obligations:
         The fault does not act in such a world.
         """
         return any(i.world is world and i.watch.fault == fault for i in self._open)
+
+
+def _tells_truth(call: Call, attempt: Attempt) -> bool:
+    """Return whether the agent saw what the service honestly said about the matter.
+
+    A refusal of malformed arguments is honest, too, but says nothing about any matter.
+    """
+    if attempt.seen != attempt.truth:
+        return False
+    if not attempt.is_error:
+        return True
+    error = attempt.seen.get("error") if isinstance(attempt.seen, dict) else None
+    code = error.get("code") if isinstance(error, dict) else None
+    return code != service(call.service).codes.invalid
 
 
 def fired(call: Call, fault: str) -> Firing | None:

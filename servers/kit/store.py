@@ -392,6 +392,18 @@ class World:
         self.commit()
         return undone
 
+    def settle(self, after: int) -> None:
+        """Make the changes since a sequence number part of what the world always was.
+
+        The world must be a private copy. The log forgets these changes, and everything about rows
+        that they deleted, so no earlier moment is without them.
+        """
+        gone = [c for c in self.log(after) if c["new"] is None]
+        self._db.execute("DELETE FROM _log WHERE seq>?", (after,))
+        for change in gone:
+            number = self.numbers[change["table"]]
+            self._db.execute("DELETE FROM _log WHERE tbl=? AND pk=?", (number, change["key"]))
+
     def redo(self, entries: Iterable[Change]) -> None:
         """Apply entries that `undo` returned, with their own moments and causes."""
         for entry in entries:

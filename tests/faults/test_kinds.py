@@ -137,7 +137,9 @@ def test_a_reply_without_the_place_is_passed_on_but_a_missing_row_is_a_failed_fi
 
     row = TEA | {"where": {"note": "never written"}, "edit": [{"scale": {"amount": 2}}]}
     (read,) = play(session({"wrong_value": {"on": "venmo.get_balance", "row": row}}), BALANCE)
-    assert read.firings[0].failed == "no row of venmo_transactions to edit"
+    assert read.firings[0].failed == (
+        "no row of venmo_transactions meets {'note': 'never written'}"
+    )
 
 
 def test_a_wrong_value_in_a_copy_is_seen_only_by_the_targeted_reads() -> None:
