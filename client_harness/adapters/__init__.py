@@ -77,15 +77,12 @@ def adapter(name: str) -> Adapter:
 
     Raises `UnknownName`, and `InputError` for a malformed `adapter.yaml`.
     """
-    import yaml
+    from servers.kit.yaml import read
 
     if name not in adapters():
         raise UnknownName("adapter", name, adapters())
     path = HERE / name / "adapter.yaml"
-    try:
-        written = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
-    except yaml.YAMLError as wrong:
-        raise InputError(f"{path}: {' '.join(str(wrong).split())}") from None
+    written = read(path)
     complete = isinstance(written, dict) and set(written) == {"about", "command"}
     if not complete or not isinstance(written["command"], list):
         raise InputError(

@@ -257,19 +257,17 @@ def _absolute(path: Path | None) -> str | None:
 
 
 def _options(pairs: list[str]) -> dict[str, Any]:
-    import yaml
-
-    from servers.kit.errors import InputError
-    from servers.kit.yaml import Loader
+    from servers.kit.errors import InputError, cut, quoted
+    from servers.kit.yaml import NotYaml, parse
 
     options = {}
     for pair in pairs:
         key, equals, text = pair.partition("=")
         if not equals or not key:
-            raise InputError(f"--option {pair}: write KEY=VALUE")
+            raise InputError(f"--option {quoted(pair)}: write KEY=VALUE")
         try:
-            options[key] = yaml.load(text, Loader=Loader) if text else ""
-        except yaml.YAMLError:
+            options[key] = parse(text, f"--option {cut(key)}") if text else ""
+        except NotYaml:
             options[key] = text
     return options
 

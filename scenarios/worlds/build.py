@@ -31,6 +31,7 @@ from servers.kit.errors import InputError, UnknownName
 from servers.kit.service import all_tables, categories_of, tables_of
 from servers.kit.store import WORLD, World
 from servers.kit.values import iso, parse_time
+from servers.kit.yaml import read
 from servers.kit.zones import local_moment
 
 HERE = Path(__file__).parent
@@ -197,7 +198,7 @@ def person(name: str) -> dict[str, Any]:
 
 def parsed(path: Path) -> Any:
     """Return the content of a YAML file of seeds."""
-    return yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+    return read(path, yaml.CSafeLoader)
 
 
 def _misfit(name: str, seeds: str, wrong: Exception) -> InputError:

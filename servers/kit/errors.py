@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
@@ -56,8 +57,35 @@ class ServiceError(Exception):
         return {"error": body | self.context}
 
 
+MOST_QUOTED = 80
+"""How many characters of somebody's text an error repeats."""
+_LONGEST_LINE = 1_200
+
+
+def cut(text: str, most: int = MOST_QUOTED) -> str:
+    """Return text for a message: what is longer than `most` characters ends in `…`."""
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def quoted(value: Any) -> str:
+    """Return what somebody wrote, as Python writes it, for a message; a long value is cut."""
+    if isinstance(value, str):
+        return repr(cut(value))
+    return cut(repr(value))
+
+
 class InputError(Exception):
-    """A mistake in what a person gave us (a scenario, a name, a file): one line, no traceback."""
+    """A mistake in what a person gave us (a scenario, a name, a file): one line, no traceback.
+
+    Messages quote with `quoted`. Where one is too long all the same, its middle is left out: the
+    place is at the beginning, and what would be right is at the end.
+    """
+
+    def __str__(self) -> str:
+        line = super().__str__()
+        if len(line) <= _LONGEST_LINE:
+            return line
+        return f"{line[: _LONGEST_LINE // 2]} … {line[-_LONGEST_LINE // 2 :]}"
 
 
 class UnknownName(InputError):
@@ -65,7 +93,7 @@ class UnknownName(InputError):
 
     def __init__(self, kind: str, name: str, known: Iterable[str], where: str = "") -> None:
         prefix = f"{where}: " if where else ""
-        super().__init__(f"{prefix}unknown {kind} {name!r}{did_you_mean(name, known)}")
+        super().__init__(f"{prefix}unknown {kind} {quoted(name)}{did_you_mean(name, known)}")
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
@@ -76,7 +104,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     options = sorted(known)
     if not options:
         return ""
-    near = difflib.get_close_matches(name, options, n=2, cutoff=0.55)
+    near = difflib.get_close_matches(cut(name), options, n=2, cutoff=0.55)
     if near:
         return "; did you mean " + " or ".join(repr(n) for n in near) + "?"
     more = ", …" if len(options) > 12 else ""
@@ -94,7 +122,7 @@ def explain(wrong: ValidationError, model: type[BaseModel]) -> str:
     For an unknown key, the line suggests similar names.
     """
     first = wrong.errors(include_url=False)[0]
-    place = ".".join(str(p) for p in first["loc"]) or "it"
+    place = cut(".".join(str(p) for p in first["loc"])) or "it"
     if first["type"] == "extra_forbidden":
         known = [f.alias or n for n, f in model.model_fields.items()]
         return f"unknown key {place!r}{did_you_mean(str(first['loc'][-1]), known)}"

@@ -3,7 +3,8 @@
 A string that is one whole `${…}` becomes the value itself, with its type; inside other text the
 value is inserted. Names come from the scope. A missing field of a known name is None; an unknown
 name is an error. The language has arithmetic, comparison, `and`/`or`/`not`, `a if b else c`,
-indexing and the functions in `FUNCTIONS`, and nothing else: no comprehensions, for example.
+indexing and the functions in `FUNCTIONS`, and nothing else: no comprehensions, for example. How
+much an expression may be and may make is bounded (`bounds`).
 """
 
 from __future__ import annotations
@@ -16,18 +17,21 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from servers.kit.errors import InputError, did_you_mean
+from servers.kit import plain
+from servers.kit.errors import cut, did_you_mean, quoted
+from servers.kit.expr import bounds
+from servers.kit.expr.bounds import ExpressionError
 from servers.kit.values import iso, parse_time
 
 _HOLE = re.compile(r"\$\{(.+?)\}(?!\})", re.DOTALL)
 
 _BINARY: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add,
+    ast.Add: bounds.plus,
     ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
+    ast.Mult: bounds.times,
     ast.Div: operator.truediv,
     ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
+    ast.Mod: bounds.modulo,
 }
 _COMPARE: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Eq: operator.eq,
@@ -49,12 +53,20 @@ _NODES = (
 
 
 _CONSTANTS = {"true": True, "false": False, "null": None}
-_FAILURES = (TypeError, ValueError, ZeroDivisionError, AttributeError, IndexError, KeyError)
-"""Exceptions that an expression may raise when the data does not fit it."""
+_FAILURES = (TypeError, ValueError, ArithmeticError, AttributeError, LookupError, OSError)
+"""Exceptions that an expression may raise when the data does not fit it.
 
-
-class ExpressionError(InputError):
-    """An expression that cannot be parsed or computed."""
+`OSError` is what the system says of a moment that it cannot compute.
+"""
+_ELSEWHERE = {
+    "Pow": "`**` is not part of the language; write a product",
+    "Dict": "a mapping is not part of the language; write it in YAML, with ${…} in its values",
+    "JoinedStr": "an f-text is not part of the language; put values into a text with ${…}",
+    "Lambda": "`lambda` is not part of the language; filter with where(items, field=value)",
+    "ListComp": "a comprehension is not part of the language; use where(…) and pluck(…)",
+    "GeneratorExp": "a comprehension is not part of the language; use where(…) and pluck(…)",
+}
+"""What to write in place of what people bring along from Python."""
 
 
 def _where(items: Any, **wanted: Any) -> list[Any]:
@@ -106,13 +118,13 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "min": lambda *x: min(*x),
     "max": lambda *x: max(*x),
     "abs": abs,
-    "round": round,
+    "round": bounds.rounded,
     "int": int,
     "float": float,
-    "str": str,
-    "lower": lambda x: str(x).lower(),
-    "upper": lambda x: str(x).upper(),
-    "join": lambda items, by=", ": by.join(str(i) for i in items or []),
+    "str": bounds.as_text,
+    "lower": lambda x: bounds.as_text(x).lower(),
+    "upper": lambda x: bounds.as_text(x).upper(),
+    "join": bounds.joined,
     "sort": _sort,
     "default": lambda value, other: other if value is None else value,
     "shift": lambda moment, seconds: iso(parse_time(moment) + int(seconds)),
@@ -141,21 +153,35 @@ def _quoted(word: re.Match[str]) -> str:
 
 @functools.cache
 def _parse(source: str) -> ast.expr:
+    shown = f"expression {quoted(source)}"
+    if len(source) > bounds.MOST_SOURCE:
+        raise ExpressionError(
+            f"{shown}: has {len(source):,} characters; {bounds.MOST_SOURCE:,} are the most"
+        )
     try:
         tree = ast.parse(_KEYWORD.sub(_quoted, source.strip()), mode="eval")
     except SyntaxError as wrong:
-        raise ExpressionError(f"expression {source!r}: {wrong.msg}") from None
+        raise ExpressionError(f"{shown}: {wrong.msg}") from None
+    except (ValueError, MemoryError, RecursionError) as wrong:
+        raise ExpressionError(f"{shown}: {wrong or 'is nested too deeply'}") from None
+    if bounds.tree_depth(tree) > bounds.MOST_TREE:
+        raise ExpressionError(f"{shown}: is nested more than {bounds.MOST_TREE} deep")
     for node in ast.walk(tree):
         problem = _problem(node)
         if problem:
-            raise ExpressionError(f"expression {source!r}: {problem}")
+            raise ExpressionError(f"{shown}: {problem}")
     return tree.body
 
 
 def _problem(node: ast.AST) -> str | None:
     """Return why a node is not part of the language, or None if it is."""
     if not isinstance(node, _NODES):
-        return f"{type(node).__name__} is not part of the language"
+        kind = type(node).__name__
+        return _ELSEWHERE.get(kind, f"{kind} is not part of the language")
+    if isinstance(node, ast.Constant):
+        return _constant_problem(node)
+    if isinstance(node, ast.BinOp):
+        return _too_much(node)
     if isinstance(node, ast.Attribute) and node.attr.startswith("_"):
         return "names must not start with an underscore"
     if isinstance(node, ast.Call):
@@ -165,6 +191,43 @@ def _problem(node: ast.AST) -> str | None:
     return None
 
 
+def _constant_problem(node: ast.Constant) -> str | None:
+    if isinstance(node.value, int | float):
+        return plain.problem(node.value)
+    if node.value is None:
+        return None
+    if isinstance(node.value, str):
+        alone = any("\ud800" <= letter <= "\udfff" for letter in node.value)
+        return "half a surrogate pair is no character" if alone else None
+    return f"{ast.unparse(node)} is not part of the language; write a text or a number"
+
+
+def _too_much(node: ast.BinOp) -> str | None:
+    """Return what is wrong with an operation on constants, as far as it shows before it is run."""
+    try:
+        _BINARY[type(node.op)](ast.literal_eval(node.left), ast.literal_eval(node.right))
+    except ExpressionError as wrong:
+        return str(wrong)
+    except KeyError:
+        return None  # an operator of another language, which is refused by itself
+    except (*_FAILURES, RecursionError, MemoryError):
+        return None
+    return None
+
+
+def holes(text: str) -> list[str]:
+    """Return the expressions in a text.
+
+    Raises `ExpressionError` if there are too many; the pattern takes quadratic time to find that
+    not one of them is closed.
+    """
+    if text.count("${") > bounds.MOST_HOLES:
+        raise ExpressionError(
+            f"{quoted(text)}: holds {text.count('${'):,} `${{`; {bounds.MOST_HOLES} are the most"
+        )
+    return _HOLE.findall(text)
+
+
 def names(value: Any) -> set[str]:
     """Return the names that the expressions in a value refer to.
 
@@ -172,7 +235,7 @@ def names(value: Any) -> set[str]:
     """
     if isinstance(value, str):
         used: set[str] = set()
-        for hole in _HOLE.findall(value):
+        for hole in holes(value):
             nodes = list(ast.walk(_parse(hole)))
             functions = [node.func for node in nodes if isinstance(node, ast.Call)]
             read = [node for node in nodes if isinstance(node, ast.Name)]
@@ -192,7 +255,7 @@ def fields(value: Any) -> set[tuple[str, str]]:
     """
     if isinstance(value, str):
         asked: set[tuple[str, str]] = set()
-        for hole in _HOLE.findall(value):
+        for hole in holes(value):
             for node in ast.walk(_parse(hole)):
                 if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
                     asked.add((node.value.id, node.attr))
@@ -212,10 +275,13 @@ def render(value: Any, scope: Mapping[str, Any]) -> Any:
     if isinstance(value, str):
         if "${" not in value:
             return value
+        holes(value)
         whole = _HOLE.fullmatch(value)
         if whole and "${" not in whole.group(1):
             return evaluate(whole.group(1), scope)
-        return _HOLE.sub(lambda m: _text(evaluate(m.group(1), scope)), value)
+        filled = _HOLE.sub(lambda m: _text(evaluate(m.group(1), scope)), value)
+        bounds.text(len(filled))
+        return filled
     if isinstance(value, Mapping):
         return {k: render(v, scope) for k, v in value.items()}
     if isinstance(value, list | tuple):
@@ -226,7 +292,7 @@ def render(value: Any, scope: Mapping[str, Any]) -> Any:
 def _text(value: Any) -> str:
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
-    return "" if value is None else str(value)
+    return "" if value is None else bounds.as_text(value)
 
 
 def evaluate(source: str, scope: Mapping[str, Any]) -> Any:
@@ -234,12 +300,14 @@ def evaluate(source: str, scope: Mapping[str, Any]) -> Any:
 
     Raises `ExpressionError`.
     """
+    tree = _parse(source)
     try:
-        return _value(_parse(source), scope)
-    except ExpressionError:
-        raise
-    except _FAILURES as wrong:
-        raise ExpressionError(f"expression {source!r}: {wrong}") from None
+        value = _value(tree, scope)
+        # A text was bounded as it was made; one that comes from the scope is passed on as it is.
+        return value if isinstance(value, str) else bounds.made(value, bounds.MOST_TAKEN)
+    except (ExpressionError, *_FAILURES) as wrong:
+        said = str(wrong).removeprefix("expression: ")
+        raise ExpressionError(f"expression {quoted(source)}: {cut(said, 300)}") from None
 
 
 def _value(node: ast.expr, scope: Mapping[str, Any]) -> Any:
@@ -252,14 +320,15 @@ def _value(node: ast.expr, scope: Mapping[str, Any]) -> Any:
             if node.id in _CONSTANTS:
                 return _CONSTANTS[node.id]
             near = did_you_mean(node.id, scope)
-            raise ExpressionError(f"expression: unknown name {node.id!r}{near}")
+            raise ExpressionError(f"expression: unknown name {quoted(node.id)}{near}")
         case ast.Attribute():
             owner = _value(node.value, scope)
             return owner.get(node.attr) if isinstance(owner, Mapping) else None
         case ast.Subscript():
             return _item(_value(node.value, scope), node.slice, scope)
         case ast.BinOp():
-            return _BINARY[type(node.op)](_value(node.left, scope), _value(node.right, scope))
+            operate = _BINARY[type(node.op)]
+            return bounds.number(operate(_value(node.left, scope), _value(node.right, scope)))
         case ast.UnaryOp():
             inner = _value(node.operand, scope)
             return (not inner) if isinstance(node.op, ast.Not) else -inner
@@ -271,11 +340,12 @@ def _value(node: ast.expr, scope: Mapping[str, Any]) -> Any:
             branch = node.body if _value(node.test, scope) else node.orelse
             return _value(branch, scope)
         case ast.List() | ast.Tuple():
-            return [_value(e, scope) for e in node.elts]
+            return bounds.made([_value(e, scope) for e in node.elts])
         case ast.Call():
             arguments = [_value(a, scope) for a in node.args]
             keywords = {k.arg: _value(k.value, scope) for k in node.keywords if k.arg}
-            return FUNCTIONS[node.func.id](*arguments, **keywords)  # ty: ignore[missing-attribute]
+            function = FUNCTIONS[node.func.id]  # ty: ignore[missing-attribute]
+            return bounds.number(function(*arguments, **keywords))
     raise ExpressionError(f"expression: {type(node).__name__} is not part of the language")
 
 

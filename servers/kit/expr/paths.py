@@ -11,11 +11,13 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from servers.kit.errors import InputError
+from servers.kit.errors import InputError, quoted
 
 _PART = re.compile(r"([^.\[\]]+)|\[(\*|-?\d*:-?\d*|-?\d+|[^=\[\]]+=[^\[\]]*)\]")
 _RANGE = re.compile(r"\[(-?\d+)?:(-?\d+)?")
 _MISSING = object()
+MOST_PATH = 500
+"""The most characters of a path."""
 
 
 class PathError(InputError):
@@ -29,7 +31,11 @@ def parse(path: str) -> tuple[str | int, ...]:
     Raises `PathError`.
     """
     if not isinstance(path, str):
-        raise PathError(f"a path is text such as a.b[0].c; got {path!r}")
+        raise PathError(f"a path is text such as a.b[0].c; got {quoted(path)}")
+    if len(path) > MOST_PATH:
+        raise PathError(
+            f"path {quoted(path)}: has {len(path):,} characters; {MOST_PATH:,} are the most"
+        )
     parts: list[str | int] = []
     rest = path
     while rest:

@@ -17,6 +17,7 @@ from typing import Any
 from servers.kit.errors import InputError, UnknownName, did_you_mean
 from servers.kit.expr import operands, paths
 from servers.kit.expr.evaluate import names, render
+from servers.kit.expr.patterns import check_patterns, found
 
 
 def _equal(value: Any, wanted: Any) -> bool:
@@ -76,7 +77,7 @@ OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
     "not_in": lambda v, w: not _among(v, w),
     "contains": _contains,
     "not_contains": lambda v, w: not _contains(v, w),
-    "matches": lambda v, w: isinstance(v, str) and re.search(w, v, re.IGNORECASE) is not None,
+    "matches": lambda v, w: isinstance(v, str) and found(w, v),
     "same_text": lambda v, w: same_text(v) == same_text(w),
     "starts": lambda v, w: isinstance(v, str) and v.startswith(str(w)),
     "len": lambda v, w: isinstance(v, list | str | dict) and len(v) == w,
@@ -261,11 +262,7 @@ def _check(wanted: Any, where: str) -> set[str]:
             if name in _SHAPES:
                 operands.check(_SHAPES[name], operand, place)
         if name == "matches":
-            try:
-                re.compile(operand)
-            except (re.error, TypeError) as wrong:
-                # YAML may have read the pattern as a number, which raises `TypeError`.
-                raise InputError(f"{where}: pattern {operand!r}: {wrong}") from None
+            check_patterns(operand, where)
     return used
 
 
