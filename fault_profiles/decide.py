@@ -7,7 +7,7 @@ alone is computed once per session, and a call on which no fault acts costs one 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from fault_profiles.rows import Stored
@@ -19,6 +19,7 @@ from servers.kit.errors import InputError
 from servers.kit.events import Firing
 from servers.kit.evidence import fired
 from servers.kit.expr import get, matches, names, render, taken
+from servers.kit.plain import is_plain, made_plain
 from servers.kit.service import Codes
 from servers.kit.session import Session
 from servers.kit.values import fresh, iso
@@ -145,6 +146,11 @@ class Decider:
         acting = Acting(self._session, firing, scope, shadow=False)
         inner = _Kept(call_next)
         reply = await self._act(call, inner, acting)
+        if not (is_plain(reply.data) and is_plain(firing.detail)):
+            # Python would write NaN and the infinities as if they were JSON.
+            reply = replace(reply, data=made_plain(reply.data))
+            firing.detail = made_plain(firing.detail)
+            acting.fail(reply, "it makes a number that JSON cannot hold")
         state = self._state()
         if acting.declined:
             state.counts[by] -= 1

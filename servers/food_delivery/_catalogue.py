@@ -17,6 +17,7 @@ from typing_extensions import TypedDict
 
 from servers.food_delivery import _rules as rules
 from servers.food_delivery._rules import Words
+from servers.kit.fields import Id
 from servers.kit.geo import miles
 from servers.kit.noise import share
 from servers.kit.service import Service
@@ -56,7 +57,7 @@ Category = Annotated[
 ]
 Quantity = Annotated[int, Field(ge=1, le=50, description="How many (1 to 50).")]
 OptionId = Annotated[str, Field(description="option_id of one of the item's choices.")]
-ItemId = Annotated[str, Field(description="item_id, from the menu or catalog of the same place.")]
+ItemId = Annotated[Id, Field(description="item_id, from the menu or catalog of the same place.")]
 
 
 @with_config(extra="forbid")

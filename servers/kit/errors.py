@@ -6,12 +6,40 @@ Every other exception is our bug.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
 from servers.kit.types import Json
+
+MOST_QUOTED = 80
+"""How many characters of somebody's text an error repeats."""
+_LONGEST_LINE = 1_200
+
+
+def cut(text: str, most: int = MOST_QUOTED) -> str:
+    """Return text for a message: what is longer than `most` characters ends in `…`."""
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def quoted(value: Any) -> str:
+    """Return what somebody wrote, as Python writes it, for a message; a long value is cut."""
+    if isinstance(value, str):
+        return repr(cut(value))
+    return cut(repr(value))
+
+
+def _long_texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        if len(value) > MOST_QUOTED:
+            yield value
+    elif isinstance(value, dict):
+        for inner in (*value, *value.values()):
+            yield from _long_texts(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _long_texts(inner)
 
 
 class ServiceError(Exception):
@@ -42,6 +70,20 @@ class ServiceError(Exception):
         self.status = status
         self.context = context or {}
 
+    def repeating_little_of(self, args: Any) -> ServiceError:
+        """Return the refusal with each long text of the arguments cut where the message has it.
+
+        So no service has to think of it where it says that there is no such thing.
+        """
+        for text in _long_texts(args):
+            short = cut(text)
+            for written, cut_down in ((text, short), (repr(text)[1:-1], repr(short)[1:-1])):
+                self.message = self.message.replace(written, cut_down)
+                self.hint = self.hint.replace(written, cut_down)
+        self.message = cut(self.message, _LONGEST_LINE)
+        self.hint = cut(self.hint, _LONGEST_LINE)
+        return self
+
     def as_json(self) -> Json:
         """Return what an agent sees: `{"error": {code, message, hint, retryable, …}}`."""
         body: Json = {
@@ -55,23 +97,6 @@ class ServiceError(Exception):
         if self.status is not None:
             body["status"] = self.status
         return {"error": body | self.context}
-
-
-MOST_QUOTED = 80
-"""How many characters of somebody's text an error repeats."""
-_LONGEST_LINE = 1_200
-
-
-def cut(text: str, most: int = MOST_QUOTED) -> str:
-    """Return text for a message: what is longer than `most` characters ends in `…`."""
-    return text if len(text) <= most else text[: most - 1] + "…"
-
-
-def quoted(value: Any) -> str:
-    """Return what somebody wrote, as Python writes it, for a message; a long value is cut."""
-    if isinstance(value, str):
-        return repr(cut(value))
-    return cut(repr(value))
 
 
 class InputError(Exception):

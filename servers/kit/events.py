@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from servers.kit.errors import InputError
+from servers.kit.plain import from_json as from_plain_json
 from servers.kit.store import Change
 from servers.kit.types import Json
 
@@ -157,7 +158,7 @@ Event = Attempt | Message | Notice | End
 _KINDS: dict[str, type[Any]] = {"attempt": Attempt, "message": Message, "notice": Notice}
 
 
-encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 """Return JSON data as compact text, the form of traces and of replies on the wire."""
 
 
@@ -181,7 +182,7 @@ def from_json(line: str) -> Event:
     Raises `InputError` if the line is not an event.
     """
     try:
-        fields = json.loads(line)
+        fields = from_plain_json(line)
         if fields["event"] == "attempt":
             fields.setdefault("truth", fields["seen"])
         if fields["event"] == "notice" and fields["what"] == "end":

@@ -3,9 +3,51 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated
+import types
+from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import AfterValidator, Field
+from pydantic.fields import FieldInfo
+
+MOST_ID = 64
+"""The most characters of an id; the longest of ours has about 30."""
+
+
+Id = Annotated[str, Field(max_length=MOST_ID)]
+"""An id. Only fields of nested types must say it; arguments of tools are bounded by `id_like`."""
+
+
+def names_an_id(argument: str) -> bool:
+    """Return whether an argument is an id, or a list of ids, as its name says."""
+    return argument == "id" or argument.endswith(("_id", "_ids"))
+
+
+def id_like(hint: Any) -> Any:
+    """Return the type of an id argument with a bound on its length, if it has none of its own.
+
+    So no service has to declare it, and none can forget it.
+    """
+    origin = get_origin(hint)
+    if hint is str:
+        return Id
+    if origin is Annotated:
+        inner, *about = get_args(hint)
+        if inner is str and any(_is_bounded(note) for note in about):
+            return hint
+        return Annotated[id_like(inner), *about]
+    if origin is list:
+        (item,) = get_args(hint)
+        return types.GenericAlias(list, (id_like(item),))
+    if origin in (Union, types.UnionType):
+        return Union[tuple(id_like(option) for option in get_args(hint))]  # noqa: UP007
+    return hint
+
+
+def _is_bounded(note: Any) -> bool:
+    if not isinstance(note, FieldInfo):
+        return False
+    return any(hasattr(rule, "max_length") or hasattr(rule, "pattern") for rule in note.metadata)
+
 
 PersonName = Annotated[str, Field(min_length=1, max_length=120, description="Full name.")]
 Email = Annotated[str, Field(pattern=r"^[^@ ]+@[^@ ]+\.[^@ ]+$", description="Email address.")]

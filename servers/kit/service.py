@@ -17,7 +17,8 @@ from typing import Any, ClassVar, Literal, NoReturn
 
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
-from servers.kit.errors import ServiceError, UnknownName, did_you_mean, sentence
+from servers.kit.errors import MOST_QUOTED, ServiceError, UnknownName, cut, did_you_mean, sentence
+from servers.kit.fields import id_like, names_an_id
 from servers.kit.registry import subclasses
 from servers.kit.store import Table, World
 from servers.kit.types import Json
@@ -82,7 +83,10 @@ class ToolSpec:
         fields: dict[str, Any] = {}
         for parameter in parameters:
             required = parameter.default is parameter.empty
-            fields[parameter.name] = (hints[parameter.name], ... if required else parameter.default)
+            hint = hints[parameter.name]
+            if names_an_id(parameter.name):
+                hint = id_like(hint)
+            fields[parameter.name] = (hint, ... if required else parameter.default)
         return create_model(self.name, __config__=ConfigDict(extra="forbid", strict=True), **fields)
 
     @functools.cached_property
@@ -109,7 +113,7 @@ class ToolSpec:
 
     def _refusal(self, wrong: ValidationError, codes: Codes) -> ServiceError:
         first = wrong.errors(include_url=False, include_input=False)[0]
-        where = ".".join(str(p) for p in first["loc"])
+        where = cut(".".join(str(p) for p in first["loc"]))
         if first["type"] == "extra_forbidden":
             known = self.model.model_fields
             near = did_you_mean(where, known) if known else "; the tool takes no arguments"
@@ -343,7 +347,7 @@ def _imported(name: str) -> type[Service] | None:
 
     Services of other categories are not imported.
     """
-    if not name.isidentifier():
+    if not name.isidentifier() or len(name) > MOST_QUOTED:
         return None
     for category in categories():
         if (SERVERS / category / name).is_dir() or (SERVERS / category / f"{name}.py").exists():

@@ -16,8 +16,9 @@ import anyio
 from servers.kit import events
 from servers.kit.call import Call, Journal, Layer, Next, Reply, chain
 from servers.kit.control import Control, make_id
-from servers.kit.errors import ServiceError, did_you_mean, sentence
+from servers.kit.errors import ServiceError, cut, did_you_mean, quoted, sentence
 from servers.kit.evidence import Obligations, Watch
+from servers.kit.plain import is_plain, made_plain
 from servers.kit.service import Ids, Service, ToolSpec, narrowed, service
 from servers.kit.store import AGENT, CLOCK, Change, World
 from servers.kit.types import Json
@@ -256,7 +257,7 @@ class Session:
     ) -> Reply | None:
         if cls is None or (service_name in self.hidden and not self.locked):
             near = did_you_mean(service_name, [n for n in self.classes if n not in self.hidden])
-            message = sentence(f"There is no service {service_name!r}{near}")
+            message = sentence(f"There is no service {quoted(service_name)}{near}")
             hint = "Use the full name of the tool as listed, which begins with its service."
             hint = hint if not service_name else ""
             wrong = ServiceError("UNKNOWN_SERVICE", message, hint)
@@ -268,7 +269,8 @@ class Session:
             hint = "Use the services that are available first."
             wrong = ServiceError("NOT_AVAILABLE_YET", message, hint, retryable=True)
         elif spec is None:
-            message = sentence(f"{cls.title} has no tool {tool!r}{did_you_mean(tool, cls.tools)}")
+            near = did_you_mean(tool, cls.tools)
+            message = sentence(f"{cls.title} has no tool {quoted(tool)}{near}")
             wrong = ServiceError("UNKNOWN_TOOL", message, "List the tools again.")
         elif not isinstance(args, dict):
             message = "Arguments must be a JSON object."
@@ -304,7 +306,7 @@ class Session:
             world.commit()
         except ServiceError as refusal:
             world.rollback()
-            reply = Reply(refusal.as_json(), True)
+            reply = Reply(refusal.repeating_little_of(call.args).as_json(), True)
         except BaseException:
             world.rollback()
             raise
@@ -355,11 +357,16 @@ def as_text(reply: Reply) -> str:
 
 
 def _encodable(value: Any) -> Any:
-    """Return a JSON value with a question mark in place of each lone surrogate.
+    """Return a JSON value that can be stored and sent.
 
-    A lone surrogate can be neither stored nor sent.
+    A lone surrogate becomes a question mark, and a number that JSON or a row cannot hold becomes
+    what `made_plain` makes of it. What is nested too deeply to follow is no arguments at all.
     """
-    text = events.encode(value)
+    try:
+        value = value if is_plain(value) else made_plain(value)
+        text = events.encode(value)
+    except RecursionError:
+        return [cut(part) if isinstance(part, str) else "nested too deeply" for part in value]
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -13,6 +13,7 @@ from zoneinfo import ZoneInfo
 
 from pydantic import Field
 
+from servers.kit.fields import Id
 from servers.kit.service import Service
 from servers.kit.store import Table
 from servers.kit.types import Json, Row
@@ -47,7 +48,7 @@ SETTLES = 30 * 60
 """Seconds for which a payment can still be cancelled."""
 
 ContactId = Annotated[
-    str, Field(description="contact_id of the other person, from the contact list.")
+    Id, Field(description="contact_id of the other person, from the contact list.")
 ]
 TransactionId = Annotated[str, Field(description="transaction_id, from the transaction list.")]
 SourceId = Annotated[str, Field(description="source_id of a linked account or card.")]

@@ -23,7 +23,7 @@ from servers.calendar.outlook_calendar._model import (
     moment,
 )
 from servers.kit.control import seeded
-from servers.kit.fields import Email
+from servers.kit.fields import Email, Id
 from servers.kit.noise import share
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.types import Json, Row
@@ -42,7 +42,7 @@ class Proposal(TypedDict):
 class Vote(TypedDict):
     """Your vote on a proposed time."""
 
-    slot_id: Annotated[str, Field(description="slot_id from the poll.")]
+    slot_id: Annotated[Id, Field(description="slot_id from the poll.")]
     response: Annotated[
         Literal["yes", "maybe", "no"], Field(description="Whether the time suits you.")
     ]

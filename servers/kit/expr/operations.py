@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from servers.kit.errors import InputError, did_you_mean
-from servers.kit.expr import operands, paths
+from servers.kit.expr import bounds, operands, paths
 from servers.kit.expr.operation import (
     NUMBERS,
     SKIP,
@@ -174,7 +174,7 @@ class _Arithmetic(ByPath):
         """Change a number; whole numbers stay whole."""
         if not isinstance(value, int | float) or isinstance(value, bool):
             return SKIP
-        changed = self.of(value, operand)
+        changed = bounds.number(self.of(value, operand))
         return round(changed) if isinstance(value, int) else round(changed, 4)
 
     def of(self, value: float, operand: float) -> float:
