@@ -5,12 +5,14 @@ time, worlds without the fault.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from fault_profiles.model import Acting, Fault
 from servers.kit.call import Call
 from servers.kit.errors import InputError, UnknownName
 from servers.kit.service import Service, known_tables
-from servers.kit.store import World
+from servers.kit.store import AGENT, World
+from servers.kit.types import Row
 
 
 async def tell_truth(call: Call, acting: Acting) -> None:
@@ -45,6 +47,16 @@ def check_tables(fault: Fault, tables: Iterable[str] | None, where: str = "table
     for table in tables or []:
         if table not in known:
             raise UnknownName("table", table, known, where)
+
+
+def is_undone(world: World, after: int) -> bool:
+    """Return whether the agent's changes since a sequence number left nothing behind."""
+    before: dict[tuple[str, Any], Row | None] = {}
+    for change in world.log(after):
+        if change["cause"] == AGENT:
+            before.setdefault((change["table"], change["key"]), change["old"])
+    rows = {place: world.get(*place) for place in before}
+    return bool(before) and rows == before
 
 
 def everywhere(acting: Acting) -> list[World]:

@@ -12,7 +12,7 @@ from fault_profiles.model import TOLD, Acting, Fault
 from fault_profiles.rows import NewKey, RowChange, Stored, Tables, change_rows
 from fault_profiles.sample import Example
 from fault_profiles.schedule import ASKED, check_names
-from fault_profiles.worlds import check_tables, own_tables, tell_truth
+from fault_profiles.worlds import check_tables, is_undone, own_tables, tell_truth
 from servers.kit.call import Call, Next, Reply
 from servers.kit.declared import Positive
 from servers.kit.errors import InputError
@@ -202,6 +202,9 @@ class WrongValue(Fault):
         kept = None
         if any(watch.fault == self.name for watch in acting.session.evidence.watches):
             kept = call.journal.others.get(self.name) or call.world.scratch()
+        lasting = None
+        if acting.session.evidence.watches and call.effect == "write":
+            lasting = call.world.scratch()
         try:
             made = self._change(call.world, rows, call.now, scope, acting, mark)
         except InputError as wrong:
@@ -210,6 +213,9 @@ class WrongValue(Fault):
         acting.firing.detail.setdefault("rows", []).extend(made)
         if kept is not None:
             call.journal.others[self.name] = kept
+        if lasting is not None and is_undone(call.world, mark):
+            # The other way that the write could have turned out: it lasts.
+            call.journal.others[""] = lasting
 
     def _change(
         self,
