@@ -216,7 +216,7 @@ def faults() -> str:
     """Return the catalogue of faults: what all kinds share, then each kind."""
     from fault_profiles.model import CallShape, Fault, kinds
     from fault_profiles.refusal import Refusal
-    from fault_profiles.rows import Stored
+    from fault_profiles.rows import RowChange, Stored
     from fault_profiles.schedule import Moment, Schedule
 
     lines = [
@@ -235,15 +235,27 @@ def faults() -> str:
     shared_models = (
         (Schedule, "The schedule"),
         (Moment, "`after` and `until`"),
-        (Stored, "`stored`"),
+        (Stored, "`stored` and `record`"),
+        (RowChange, "`row`, `rows`, and a scenario's `setup`"),
         (CallShape, "Items of `exposed_by` and `recover`"),
         (Refusal, "`error`, for kinds that answer with one"),
     )
     for model, about in shared_models:
         lines += [f"**{about}.** {_prose(model)[0]}", ""]
+    lines += _operations()
     for name, cls in kinds().items():
         lines += _fault_section(name, cls)
     return "\n".join(lines)
+
+
+def _operations() -> list[str]:
+    from servers.kit.expr.operations import OPERATIONS
+
+    lines = ["## Operations", "", "| operation | takes | does |", "|---|---|---|"]
+    for name, operation in OPERATIONS.items():
+        does = " ".join(_prose(type(operation))[0].split())
+        lines.append(f"| `{name}` | {operation.takes} | {does} |")
+    return [*lines, ""]
 
 
 def _fault_section(name: str, cls: type[Fault]) -> list[str]:

@@ -15,7 +15,7 @@ from pydantic import model_validator
 
 from fault_profiles.arguments import Schema, check_arguments
 from fault_profiles.decide import Acting, Decider, armed, waits
-from fault_profiles.rows import RowChange, Stored
+from fault_profiles.rows import Conditions, RowChange
 from fault_profiles.sample import Example
 from fault_profiles.schedule import ASKED, Moment, Schedule, check_names
 from fault_profiles.state import ALL, State, scope_of
@@ -99,7 +99,7 @@ class Fault(Schedule):
     name: str = ""
     on: Selector
     where: dict[str, Any] = {}
-    stored: Stored | None = None
+    stored: Conditions | None = None
     result: dict[str, Any] = {}
     per: str = "fault"
     after: Moment | None = None

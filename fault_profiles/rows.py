@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from fault_profiles.arguments import conditions, misfit, of_column, problem
 from servers.kit.declared import Declared
@@ -15,6 +15,7 @@ from servers.kit.expr import apply, check_operations, check_predicate, matches, 
 from servers.kit.expr import targets as targets_of
 from servers.kit.expr.operands import is_computed, short
 from servers.kit.expr.operation import ByPath
+from servers.kit.expr.operations import OPERATIONS
 from servers.kit.expr.paths import parse as parse_path
 from servers.kit.store import World
 from servers.kit.tables import Table
@@ -36,14 +37,9 @@ class Stored(Declared):
 
     table: str | None = None
     where: dict[str, Any] = {}
-    all_of: list[Stored] | None = Field(None, min_length=1)
-    any_of: list[Stored] | None = Field(None, min_length=1)
-    negated: Stored | None = Field(None, alias="not")
-
-    @model_validator(mode="before")
-    @classmethod
-    def _listed(cls, value: Any) -> Any:
-        return {"all_of": value} if isinstance(value, list) else value
+    all_of: list[Conditions] | None = Field(None, min_length=1)
+    any_of: list[Conditions] | None = Field(None, min_length=1)
+    negated: Conditions | None = Field(None, alias="not")
 
     @model_validator(mode="after")
     def _one(self) -> Stored:
@@ -98,6 +94,34 @@ class Stored(Declared):
         return own.union(*(inner.tables for inner in self._inner()))
 
 
+def _listed(value: Any) -> Any:
+    return {"all_of": value} if isinstance(value, list) else value
+
+
+Conditions = Annotated[
+    Stored, BeforeValidator(_listed, json_schema_input_type=Stored | list[Stored])
+]
+"""A condition on stored rows, or a list of conditions that must all hold."""
+
+
+def _operation_schema(name: str) -> dict[str, Any]:
+    about = " ".join((type(OPERATIONS[name]).__doc__ or "").split())
+    fields = {name: {"description": f"{about} Takes {OPERATIONS[name].takes}."}}
+    return {"properties": fields, "required": [name], "additionalProperties": False}
+
+
+Operations = Annotated[
+    list[dict[str, Any]],
+    WithJsonSchema(
+        {
+            "type": "array",
+            "items": {"type": "object", "oneOf": [_operation_schema(name) for name in OPERATIONS]},
+        }
+    ),
+]
+"""A list of operations, each of them one key (`servers.kit.expr.operations`)."""
+
+
 class RowChange(Declared):
     """A change of stored rows: `edit`, `insert` or `delete`.
 
@@ -109,7 +133,7 @@ class RowChange(Declared):
 
     table: str
     where: dict[str, Any] = {}
-    edit: list[dict[str, Any]] = []
+    edit: Operations = []
     insert: dict[str, Any] | None = None
     delete: bool = False
 

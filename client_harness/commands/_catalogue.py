@@ -344,8 +344,13 @@ def _field(model: type[BaseModel], name: str, part: FieldInfo) -> Entry:
     return field
 
 
-def _inside(parts: Iterable[FieldInfo]) -> Iterator[type[BaseModel]]:
-    """Yield the models that fields hold, and the models inside those."""
+def _inside(
+    parts: Iterable[FieldInfo], around: tuple[type[BaseModel], ...] = ()
+) -> Iterator[type[BaseModel]]:
+    """Yield the models that fields hold, and the models inside those.
+
+    A model may hold itself, so those `around` a field are not looked into again.
+    """
     for part in parts:
         waiting = [part.annotation]
         while waiting:
@@ -353,7 +358,8 @@ def _inside(parts: Iterable[FieldInfo]) -> Iterator[type[BaseModel]]:
             waiting += get_args(annotation)
             if inspect.isclass(annotation) and issubclass(annotation, BaseModel):
                 yield annotation
-                yield from _inside(annotation.model_fields.values())
+                if annotation not in around:
+                    yield from _inside(annotation.model_fields.values(), (*around, annotation))
 
 
 def _typed(annotation: Any) -> str:

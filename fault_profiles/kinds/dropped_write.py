@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from fault_profiles.model import Acting, Fault
+from fault_profiles.rows import Operations
 from servers.kit.call import Call, Next, Reply
 from servers.kit.expr import apply
 
@@ -30,7 +31,7 @@ class DroppedWrite(Fault):
     effects: ClassVar[tuple[str, ...]] = ("write",)
     promises: ClassVar[tuple[str, ...]] = ("honest", "unchanged")
     edits: ClassVar[tuple[str, ...]] = ("edit",)
-    edit: list[dict[str, Any]] = []
+    edit: Operations = []
 
     async def act(self, call: Call, call_next: Next, acting: Acting) -> Reply:
         """Run on a copy, return its reply, drop the copy."""

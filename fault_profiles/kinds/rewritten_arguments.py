@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, ValidationInfo, field_validator
 
 from fault_profiles.model import FIRED, Acting, Fault
+from fault_profiles.rows import Operations
 from fault_profiles.sample import Example
 from fault_profiles.schedule import check_names
 from fault_profiles.worlds import watched
@@ -51,8 +52,8 @@ class RewrittenArguments(Fault):
     kind: ClassVar[str] = "rewritten_arguments"
     edits: ClassVar[tuple[str, ...]] = ("reply",)
     own: ClassVar[tuple[str, ...]] = ("edit",)
-    edit: list[dict[str, Any]] = Field(min_length=1)
-    reply: list[dict[str, Any]] = []
+    edit: Annotated[Operations, Field(min_length=1)]
+    reply: Operations = []
 
     @classmethod
     def sample(cls, example: Example) -> dict[str, Any] | str:

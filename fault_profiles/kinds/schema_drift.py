@@ -11,6 +11,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from fault_profiles.arguments import Schema, misfit
 from fault_profiles.model import Acting, Fault
+from fault_profiles.rows import Operations
 from fault_profiles.sample import Example
 from servers.kit.call import Call, Next, Reply
 from servers.kit.declared import Declared
@@ -75,8 +76,11 @@ class SchemaDrift(Fault):
     kind: ClassVar[str] = "schema_drift"
     edits: ClassVar[tuple[str, ...]] = ("reply",)
     rename: dict[str, str] = {}
-    require: Annotated[list[NewArgument], BeforeValidator(_as_list)] = []
-    reply: list[dict[str, Any]] = []
+    require: Annotated[
+        list[NewArgument],
+        BeforeValidator(_as_list, json_schema_input_type=NewArgument | list[NewArgument]),
+    ] = []
+    reply: Operations = []
     published: bool = True
     hint: str | None = None
     style: Literal["camel", "kebab", "upper"] | None = None

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import model_validator
 
 from fault_profiles.model import TOLD, Acting, Fault
-from fault_profiles.rows import NewKey, RowChange, Stored, Tables, change_rows
+from fault_profiles.rows import Conditions, NewKey, Operations, RowChange, Tables, change_rows
 from fault_profiles.sample import Example
 from fault_profiles.schedule import ASKED, check_names
 from fault_profiles.worlds import check_tables, is_undone, own_tables, tell_truth
@@ -63,10 +63,10 @@ class WrongValue(Fault):
     tells: ClassVar[tuple[str, ...]] = ("none", "explicit")
     promises: ClassVar[tuple[str, ...]] = ("altered", "committed")
     own: ClassVar[tuple[str, ...]] = ("reply", "row", "rows", "record")
-    reply: list[dict[str, Any]] = []
+    reply: Operations = []
     row: RowEdit | None = None
     rows: list[RowEdit] = []
-    record: Stored | None = None
+    record: Conditions | None = None
     earlier: Positive | None = None
 
     @model_validator(mode="after")
