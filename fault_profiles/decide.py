@@ -119,13 +119,14 @@ class Decider:
 
     def _due_on(self, call: Call) -> str | None:
         """Count a call that the conditions match; return its counter if the fault acts on it."""
+        corrected = bool(self._corrected) and self._meets(
+            self._corrected, call.args, call, self._scope(call)
+        )
         state = self._live or self._state()
         state.near += 1
         until = self._fault.until
-        if self._corrected and until is not None:
-            scope = self._scope(call)
-            if self._meets(self._corrected, call.args, call, scope):
-                state.heard["until"] = until.times
+        if corrected and until is not None:
+            state.heard["until"] = until.times
         acts = False
         by = "fault" if self._one_count else self._counted_by(call)
         if self._always_armed or armed(self._fault, self._control.now, state):
@@ -157,7 +158,8 @@ class Decider:
         else:
             call.journal.firings.append(firing)
             if fault.capture and firing.failed is None:
-                await self._capture(call, inner, reply, acting)
+                kept = await self._capture(call, inner, reply, acting)
+                state.captured += [] if kept is None else [kept]
             if firing.failed is None:
                 state.fired += 1
             else:
@@ -181,8 +183,13 @@ class Decider:
             reply = inner.reply if inner.reply is not None else await inner(call)
             return acting.fail(reply, str(wrong))
 
-    async def _capture(self, call: Call, inner: _Kept, reply: Reply, acting: Acting) -> None:
-        """Keep values of a firing; `reply` is what the service honestly said or would have said."""
+    async def _capture(
+        self, call: Call, inner: _Kept, reply: Reply, acting: Acting
+    ) -> dict[str, Any] | None:
+        """Return the values that a firing keeps, or None if they cannot be computed.
+
+        `reply` is what the service honestly said or would have said.
+        """
         scope = {**acting.scope, "seen": reply.data}
         if self._keeps_reply:
             honest = call.journal.truth or inner.reply
@@ -190,9 +197,10 @@ class Decider:
                 honest = await self._session.peek(call)
             scope["reply"] = None if honest is None else honest.data
         try:
-            self._state().captured.append(fresh(render(self._fault.capture, scope)))
+            return fresh(render(self._fault.capture, scope))
         except InputError as wrong:
             acting.fail(reply, f"capture: {wrong}")
+            return None
 
     def _counted_by(self, call: Call) -> str:
         per = self._fault.per

@@ -24,6 +24,7 @@ from servers.kit.declared import Declared, kind_of, validated
 from servers.kit.errors import InputError, UnknownName
 from servers.kit.events import Attempt
 from servers.kit.expr import chains, check_operations, check_predicate, matches, names, taken
+from servers.kit.expr.paths import parse as parse_path
 from servers.kit.registry import subclasses
 from servers.kit.selector import Selector, arguments_of
 from servers.kit.service import Service, ToolSpec, known_tables, tool
@@ -35,6 +36,7 @@ TOLD = FIRED | {"reply"}
 """Names that edits of a reply may use; `reply` is the reply before them."""
 
 
+_COUNTED = ("fault", "tool", "record", "service")
 _STATE = frozenset({"stored", "result", "row", "rows", "record"})
 """Fields that need the state behind the tools, or a copy of it to get the honest reply from."""
 
@@ -170,6 +172,11 @@ class Fault(Schedule):
             check_arguments(self.until.corrected, self.on, "until: corrected", new)
         used = taken(self.model_dump(exclude={"on", "after", "until"}), "args")
         known = arguments_of(self.on) | new.keys() if used else set()
+        if self.per not in _COUNTED:
+            path = parse_path(self.per)
+            known = arguments_of(self.on) | new.keys()
+            if not path or str(path[0]) not in known:
+                raise UnknownName("argument", self.per, {*_COUNTED, *known}, "per")
         for argument in sorted(used - known):
             place = f"{self.kind} on {', '.join(self.on.patterns)}"
             raise UnknownName("argument", argument, known, place)

@@ -7,10 +7,11 @@ from typing import Any, ClassVar
 from pydantic import model_validator
 
 from fault_profiles.model import Acting, Fault
+from fault_profiles.rows import check_rows, check_values
 from fault_profiles.sample import Example
 from servers.kit.call import Call, Next, Reply
 from servers.kit.errors import InputError, UnknownName
-from servers.kit.expr import check_predicate, matches, render
+from servers.kit.expr import matches, render
 from servers.kit.service import known_tables
 
 
@@ -44,12 +45,10 @@ class AmbiguousMatch(Fault):
         known = known_tables(self.on.services)
         if self.table not in known:
             raise UnknownName("table", self.table, known, "table")
-        for column in (*self.like, *self.change):
-            if column not in known[self.table].columns:
-                raise UnknownName("column", column, known[self.table].columns, self.table)
+        check_rows(known[self.table], self.like, "like")
+        check_values(known[self.table], self.change, "change")
         if not self.change:
             raise InputError("`change` must say how the twin differs")
-        check_predicate(self.like, "like")
         return self
 
     @classmethod

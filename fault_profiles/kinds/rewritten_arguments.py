@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, ValidationInfo, field_validator
 
+from fault_profiles.arguments import check_arguments
 from fault_profiles.model import FIRED, Acting, Fault
 from fault_profiles.rows import Operations
 from fault_profiles.sample import Example
@@ -14,7 +15,7 @@ from fault_profiles.schedule import check_names
 from fault_profiles.worlds import watched
 from servers.kit.call import Call, Next, Reply
 from servers.kit.errors import InputError, UnknownName
-from servers.kit.expr import apply, check_operations, heads
+from servers.kit.expr import apply, check_operations, heads, targets
 from servers.kit.selector import Selector, arguments_of
 from servers.kit.service import Service, ToolSpec
 from servers.kit.values import fresh
@@ -80,6 +81,9 @@ class RewrittenArguments(Fault):
             known = arguments_of(on)
             for name in sorted(edited - known):
                 raise UnknownName("argument", name, known, f"edit, {', '.join(on.patterns)}")
+            for operation, path, operand in targets(operations):
+                for value in operation.stores(operand):
+                    check_arguments({path: {"eq": value}}, on, f"edit: {operation.name}")
         return operations
 
     def handles(self, cls: type[Service], spec: ToolSpec) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -117,6 +118,7 @@ def test_a_condition_that_cannot_be_computed_does_not_hold_and_is_told() -> None
         ({"where": {"amount": "20"}}, "where: amount: it is a number, so it is never '20'"),
         ({"where": {"amount": {"has": {"x": 1}}}}, "it is a number, so it has no field 'x'"),
         ({"where": {"any_of": [{"ammount": 5}]}}, "unknown argument 'ammount'"),
+        ({"per": "contact"}, "per: unknown argument 'contact'; did you mean 'contact_id'?"),
         ({"calls": [3, 2]}, "ends before it begins"),
         ({"window": [60, 6]}, "ends before it begins"),
         ({"stored": [{"table": "venmo_contacts", "where": {"nam": 1}}]}, "unknown column 'nam'"),
@@ -245,6 +247,63 @@ CONTACTS = {"table": "venmo_contacts"}
 )
 def test_a_change_of_rows_that_does_not_fit_the_table_is_refused(row: Fields, message: str) -> None:
     assert message in refusal(wrong("venmo.get_balance", row={**CONTACTS, **row}))
+
+
+@pytest.mark.parametrize(
+    ("item", "message"),
+    [
+        (
+            {"rewritten_arguments": {"on": "venmo.send_money", "edit": [{"set": {"amount": "5"}}]}},
+            "edit: set: amount: it is a number, so it is never '5'",
+        ),
+        (
+            {
+                "ambiguous_match": {
+                    "on": "venmo.list_friends",
+                    "table": "venmo_contacts",
+                    "like": {"name": 5},
+                    "change": {"username": "x"},
+                }
+            },
+            "like: where: name: it is a string, so it is never 5",
+        ),
+        (
+            {
+                "ambiguous_match": {
+                    "on": "venmo.list_friends",
+                    "table": "venmo_contacts",
+                    "like": {"name": "x"},
+                    "change": {"username": None},
+                }
+            },
+            "change: username: must not be null",
+        ),
+        (
+            {"delayed_visibility": {"on": "reads:venmo.*", "writes_of": ["venmo_contact"]}},
+            "did you mean 'venmo_contacts'",
+        ),
+        (
+            {"dropped_write": {"on": "venmo.send_money", "edit": [{"sett": {"a": 1}}]}},
+            "edit: unknown operation 'sett'; did you mean 'set'",
+        ),
+    ],
+    ids=str,
+)
+def test_values_that_a_kind_writes_are_checked(item: Fields, message: str) -> None:
+    assert message in refusal(item)
+
+
+def test_what_a_firing_keeps_is_shared_by_processes(tmp_path: Path) -> None:
+    from scenarios.worlds.build import shared
+    from servers.kit.control import Control
+    from tests.support import START, WORLD
+
+    echo = wrong("venmo.get_balance", reply=[{"set": {"to": "${faults.lost.to}"}}])
+    control = Control(START, 0, tmp_path / "control")
+    faults = [parse(LOST), parse(echo)]
+    s = Session(("venmo",), shared(WORLD, ("venmo",)).share(), control, faults=faults)
+    *_, read = play(s, SEND, BALANCE)
+    assert read.seen["to"] == JORDAN
 
 
 def test_a_record_is_looked_up_before_anything_has_replied() -> None:
