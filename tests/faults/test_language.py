@@ -119,6 +119,8 @@ def test_a_condition_that_cannot_be_computed_does_not_hold_and_is_told() -> None
         ({"where": {"amount": {"has": {"x": 1}}}}, "it is a number, so it has no field 'x'"),
         ({"where": {"any_of": [{"ammount": 5}]}}, "unknown argument 'ammount'"),
         ({"per": "contact"}, "per: unknown argument 'contact'; did you mean 'contact_id'?"),
+        ({"first": True}, "first: "),
+        ({"where": {"note": "${args.note"}}, "a `${` is not closed"),
         ({"calls": [3, 2]}, "ends before it begins"),
         ({"window": [60, 6]}, "ends before it begins"),
         ({"stored": [{"table": "venmo_contacts", "where": {"nam": 1}}]}, "unknown column 'nam'"),

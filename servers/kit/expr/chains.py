@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from servers.kit.expr.evaluate import _HOLE, FUNCTIONS, _parse
+from servers.kit.expr.evaluate import FUNCTIONS, _parse, holes
 
 Chain = tuple[str, ...]
 _BY_CONDITION = ("first", "last", "where")
@@ -22,7 +22,7 @@ def chains(value: Any) -> set[Chain]:
     """
     found: set[Chain] = set()
     for text in _texts(value):
-        for hole in _HOLE.findall(text):
+        for hole in holes(text):
             for node in ast.walk(_parse(hole)):
                 if isinstance(node, ast.expr):
                     found |= _asked(node)

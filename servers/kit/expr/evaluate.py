@@ -235,6 +235,8 @@ def names(value: Any) -> set[str]:
     """
     if isinstance(value, str):
         used: set[str] = set()
+        if value.count("${") > len(holes(value)):
+            raise ExpressionError(f"{quoted(value)}: a `${{` is not closed; write ${{args.amount}}")
         for hole in holes(value):
             nodes = list(ast.walk(_parse(hole)))
             functions = [node.func for node in nodes if isinstance(node, ast.Call)]
