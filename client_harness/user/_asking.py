@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from client_harness.user._idle import COURTESY, idle, pattern
+from client_harness.user._done import done, waits
+from client_harness.user._idle import COURTESY, idle, invites, parting, pattern
 from client_harness.user._text import Sentence, sentences, unquoted
 
 WH = r"(?:which|what|who|whom|whose|when|where|why|how)"
@@ -176,6 +177,7 @@ _OPEN = pattern(
     |missing|settle|decide|decision|(?:from|for|by|to|up\s+to)\s+you|your\s+{_ANSWER}|please
     |tell\s+me|confirm)\b"""
 )
+_ANNOUNCES = pattern(r"\b(?:questions|decisions|choices)\b[^.?!]*:\W*$")
 _HEADER = pattern(r"\b(?:questions?|things?|details?|points?|following|information)\b[^.?!]*:\s*$")
 _WEAK = pattern(
     r"^(?:still\s+)?need\s+(?:the|an?)\b|\bi(?:'d|'ll)?\s+(?:\w+\s+){0,2}(?:need|require|lack"
@@ -245,6 +247,10 @@ PLAN = pattern(
     |(?:my|the)\s+(?:plan|proposal|suggestion)|instead|ready\s+to|about\s+to|planned|proposed?)\b"""
 )
 _YOURS = pattern(r"\b(?:you|your|yours|you'd|me|should\s+i|shall\s+i|may\s+i|can\s+i|i\s+should)\b")
+_CONSULTS = pattern(
+    r"\b(?:or|right|correct|ok|okay|fine|all\s?right|alright|agreed?|confirm|approve|yes|no|enough"
+    r"|go(?:[\s-]ahead)?|thumbs)\b"
+)
 _TURNS = pattern(r"\b(?:(?:should|shall|may|can)\s+i|(?:do|did|would|will|if|can)\s+you)\b")
 _SELF_ANSWER = pattern(
     r"""^(?:(?:also|again|and|well)[\s,]+)?(?:yes|yep|yeah|no(?!\s+(?:rush|hurry|problem|worries
@@ -262,6 +268,10 @@ _ECHO = pattern(
     |were|will|can|could|would)(?:n't|\s+not|\s+indeed|\s+so)?\b(?:\s+(?:not
       |so))?\s*(?:[.!,;:\u2014-]|$)"""
 )
+_UNCLEAR = pattern(
+    r"\b(?:two|both|either|several|unclear|unknown|not\s+sure|differs?|others?|don't\s+know"
+    r"|can't\s+(?:tell|see)|doesn't\s+say)\b"
+)
 _PAST_FACT = pattern(
     r"^(?:(?:so|and|but)[\s,]+)?(?:how\s+)?(?:did|has|have|had|was|were)(?:n't)?\s+(?!you\b|i\b)"
 )
@@ -270,7 +280,7 @@ _DECIDED = pattern(
     r"|answered|forwarded|moved|assumed)\b(?!\s+(?:nothing|nobody|neither|no\b))"
 )
 _UNKNOWN = pattern(
-    r"\b(?:not|no|nothing|neither|unknown|unclear|two|both|either|several|multiple|three)\b|n't\b"
+    r"\b(?:not|no|nothing|neither|unknown|unclear|two|both|either|several|multiple|three|others?|differ\w*)\b|n't\b"
 )
 _FACT = pattern(
     r"^(?:(?:so|and|but)[\s,]+)?(?:why|how\s+come|how|what|when|where)\b"
@@ -341,12 +351,13 @@ def asks(text: str) -> list[Ask]:
     """Return what a text asks of the user, in order; courtesies and rhetoric are left out."""
     told = sentences(text)
     found: list[Ask] = []
+    finished = any(done(sentence.text) for sentence in told)
     for number, sentence in enumerate(told):
         before = tuple(other.text for other in reversed(told[:number]))
         after = tuple(other.text for other in told[number + 1 : number + 3])
         options = _options(told, number)
         for part in _parts(sentence):
-            kind = _kind(part, sentence, told, number)
+            kind = _kind(part, sentence, told, number, finished)
             if kind is not None:
                 found.append(Ask(unquoted(part), before, options, after, kind == "soft"))
     return found
@@ -366,17 +377,26 @@ def _parts(sentence: Sentence) -> list[str]:
     return [part if part.endswith("?") else f"{part}?" for part in parts]
 
 
-def _kind(part: str, sentence: Sentence, told: list[Sentence], number: int) -> str | None:
-    """Return "firm" or "soft" for a part that asks something, else None."""
+def _kind(
+    part: str, sentence: Sentence, told: list[Sentence], number: int, finished: bool
+) -> str | None:
+    """Return "firm" or "soft" for a part that asks something, else None.
+
+    A text is `finished` if it reports a deed: then it waits for the user only where it says so.
+    """
     bare = unquoted(part)
-    if idle(bare) or _reported(bare):
+    if idle(bare) or _reported(bare) or (finished and parting(bare)):
         return None
     if _BARE.search(bare) and number and idle(told[number - 1].text):
         return None
     following = told[number + 1] if number + 1 < len(told) else None
     if sentence.asks and bare.rstrip(" \"')]:-").endswith("?"):
-        if _rhetorical(bare, sentence, following):
+        if following is not None and invites(following.text, finished):
             return None
+        if _rhetorical(bare, sentence, following) or (finished and _chats(bare, following)):
+            return None
+        if following is not None and _of_fact(bare, following):
+            return "soft"
         if _TAIL.search(bare):
             recent = [s.text for s in told[max(0, number - 2) : number]]
             planned = any(PLAN.search(text) for text in recent)
@@ -390,15 +410,39 @@ def _kind(part: str, sentence: Sentence, told: list[Sentence], number: int) -> s
     if _REQUEST.search(bare):
         if _HEADER.search(bare) and following is not None and following.label is not None:
             return None
-        offered = _OFFER.search(bare) and not _waits(bare)
+        offered = _OFFER.search(bare) and not _waits(bare) and (finished or not waits(bare))
         return "soft" if offered and not _stuck(bare, told, number) else "firm"
     if _INVERTED.search(bare):
         return None if following is not None and _SELF_ANSWER.search(following.text) else "firm"
     if _listed(told, number):
         return "soft"
+    if not finished and waits(bare):
+        return "firm"
     if _WEAK.search(bare) or _OFFER.search(bare) or _NOUN_PLEASE.search(bare):
         return "soft"
     return None
+
+
+def _chats(text: str, following: Sentence | None) -> bool:
+    """Return whether a question in a text that reports a deed is about no wish of the user."""
+    if _YOURS.search(text) or _CONSULTS.search(text):
+        return False
+    if re.search(r"\bwhich\b", text, re.IGNORECASE):
+        return False
+    if following is not None and not following.asks:
+        return True
+    begins = r"\W*(?:(?:so|and|but|now)[\s,]+)?(?:which|what|when|where|how)\b"
+    return not re.match(begins, text, re.IGNORECASE)
+
+
+def _of_fact(text: str, following: Sentence) -> bool:
+    """Return whether a yes/no question of fact is followed by a statement, perhaps its answer."""
+    if _YOURS.search(text) or _CONSULTS.search(text) or following.asks:
+        return False
+    if not re.match(r"\W*(?:is|are|was|does|do|has|will|can|what\s+about)\b", text, re.I):
+        return False
+    open_yet = (_UNCLEAR, _TURNS, PLAN, _REQUEST, _INVERTED)
+    return not any(shape.search(following.text) for shape in open_yet)
 
 
 def _stuck(text: str, told: list[Sentence], number: int) -> bool:
@@ -471,7 +515,8 @@ def _listed(told: list[Sentence], number: int) -> bool:
     for earlier in reversed(told[:number]):
         if earlier.label is None:
             announces = earlier.text.rstrip(" *").endswith(":") and (
-                _REQUEST.search(earlier.text)
+                _ANNOUNCES.search(earlier.text)
+                or _REQUEST.search(earlier.text)
                 or _WEAK.search(earlier.text)
                 or (_OPEN.search(earlier.text) and _INDIRECT.search(told[number].text))
             )

@@ -38,12 +38,15 @@ COURTESY = pattern(
     | \banything\s+(?:that\s+)?i(?:'ve|\s+have)?\s+(?:missed|forgot\w*|overlooked|left\s+out)\b
     | ^(?:and\s+|so\s+)?(?:questions?|doubts?|problems?|concerns?|worries|complaints?|trouble
       |comments?)\?
+    | ,\s*(?:or\s+)?anything\? | ^anything\s+(?:still\s+)?(?:unclear|missing|odd|open|left|wrong)\b
+    | \bthe\s+next\s+time\b | \b(?:let\s+me\s+know|tell\s+me)\s+should\b(?!\s+i\b)
     | \bcall\s+it\s+(?:a\s+day|done|even)\b | ,\s*or\s+what\?
     | \bhow\s+(?:it|that|things)\s+(?:go|goes|went|works?\s+out)\b
     | \bif\s+you(?:'d)?\s+(?:\w+\s+)?(?:like|want|prefer)\s+(?!me\b|that\b)(?:\w+\s+){0,3}
       (?:different|another|chang|adjust)
     | \bfeel\s+free\b | \bhesitate\b | \bhappy\s+to\s+(?:help|assist)\b | \bhope\s+(?:this|that)\b
-    | \bhow\s+are\s+you\b | \b(?:how|what)\s+(?:else|more)\b | \bokay\?\s*enjoy
+    | \bhow\s+are\s+you\b | \bwhat\s+more\b | \bhow\s+else\s+(?:can|may)\s+i\s+(?:help|assist
+      |serve)\b | \bokay\?\s*enjoy
     | \b(?:hear|get)\s+back\b(?!\s+to\s+me) | \bhow\s+does\s+that\s+(?:sound|look)\s+so\s+far\b
     | \bask\s+(?:me\s+)?(?:again\s+)?(?:any\s?time|away)\b"""
 )
@@ -121,7 +124,9 @@ _EXCLAMATION = pattern(
     | ^(?:do\s+you\s+)?want\s+to\s+(?:hear|know)\s+(?:something|a|the)\b | \bwho\s+says\b
     | ^you'll\s+(?:tell\s+me|let\s+me\s+know)\b | \bneed\s+(?:i|to)\s+(?:say|tell)\b
     | \bcan\s+you\s+imagine\b | \bcan\s+i\s+just\s+say\b
-      | ^wish\s+me\b | \bwho(?:'s|\s+is)\s+counting\b | \bwho\s+(?:cares|needs)\b
+      | ^wish\s+me\b | \bwho(?:'s|\s+is)\s+counting\b | ^(?:and\s+)?who\s+(?:cares|needs)\b
+    | \bwho\s+(?:(?:would|could|does|can)n't|(?:could|can|would)\s+(?:blame|say|resist|object))\b
+    | ^(?:maybe|perhaps)\s+(?:tomorrow|next\s+\w+|another\s+\w+|later|some\s?day)\?
     | ^(?!you\b|i\b|it\b|that\b|we\b|pick\b|choose\b|confirm\b)[^?]*,\s*(?:won't|will)\s+you\?
     | ^(?:have|enjoy|sleep|say\s+(?:hi|hello)|be\s+(?:good|safe|careful)|take\s+(?:care|it\s+easy)
       |give\s+(?:my|him|her|them)|don't\s+(?:forget|work|worry|be)|drive|sing|travel|relax|rest|safe
@@ -132,3 +137,40 @@ _EXCLAMATION = pattern(
 def idle(text: str) -> bool:
     """Return whether a sentence is a courtesy, a wish for news, or an exclamation."""
     return any(shape.search(text) for shape in (COURTESY, _NEWS, _EXCLAMATION))
+
+
+_ASK_ME = pattern(
+    r"^(?:just\s+|simply\s+)?ask(?:\s+me|\s+away)?\s*[.!]|^i'm\s+(?:all\s+ears|around)\b"
+)
+_INVITES = pattern(
+    r"""^(?:(?:just|simply|then|please)\s+)*(?:ask|say\s+(?:so|the\s+word)|shout|write\s+to\s+me|tell\s+me
+    |let\s+me\s+know)(?:\s+(?:me|away|any\s?time))?\s*(?:[.!]|$)
+    | ^i(?:'m|\s+am)\s+(?:\w+\s+)?(?:here|around|all\s+ears|listening|at\s+your|happy\s+to
+      |glad\s+to)\b
+    | ^you\s+know\s+where\s+to\s+find\s+me\b"""
+)
+_PARTING = pattern(
+    r"""\b(?:let\s+me\s+know|tell\s+me|keep\s+me\s+posted|(?:drop|send|write)\s+me\b[^.?!]*|shout|ask
+    |get\s+in\s+touch|come\s+back(?:\s+to\s+me)?)\s+
+    (?:if|when(?:ever)?|once|how|what|should|in\s+case|as\s+soon\s+as|the\s+(?:next\s+time|moment|day))\b
+    (?![^.?!]*\b(?:i|me\s+to|whether|which|or|you\s+(?:want|wish|prefer|mean|meant|agree|approve)
+    |you(?:'d|\s+would)|rather|right|correct|okay)\b)
+    | \b(?:next\s+time|in\s+(?:the\s+)?future|some\s?day|one\s+day|from\s+now\s+on|another\s+time
+    |fingers\s+crossed)\b"""
+)
+
+
+def invites(text: str, finished: bool) -> bool:
+    """Return whether a sentence only says that one may ask: "I'm all ears".
+
+    "Just say so" is meant in earnest where the work is not finished.
+    """
+    return (_INVITES if finished else _ASK_ME).search(text) is not None
+
+
+def parting(text: str) -> bool:
+    """Return whether a sentence looks ahead to news or to a later time, as one does at parting.
+
+    It is a courtesy only after the work is done.
+    """
+    return _PARTING.search(text) is not None

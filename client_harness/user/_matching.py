@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from client_harness.user._asking import PLAN, WH, Ask, Option
+from client_harness.user._done import done, waits
 from client_harness.user._values import (
     bases,
     mentions,
@@ -47,12 +48,34 @@ _FILLER = words(
     "permission consent blessing choice preference say-so nod verdict selection pick picks "
     "allow allowed mind green light help concur suggestion suggestions idea ideas wishes minds "
     "needed required missing input action look agreed wrong specify any assume assumption "
-    "suppose guess thinking track choosing"
+    "suppose guess thinking track choosing thumbs up payment transfer transaction release submit "
+    "email mail message otherwise stop"
 )
 _POINTS = words(
     "it that this them those these one ones either both instead him her he she two option options"
     " so there other others latter former following below above it's that's which who whom"
 )
+_IDIOM = re.compile(
+    r"\bworks?\s+(?:for|best|better|out)\b|\b(?:that|this|it)\s+(?:would\s+|will\s+)?works?\b",
+    re.IGNORECASE,
+)
+_MANY = re.compile(
+    r"\b(?:two|three|four|both|several|multiple|\d)\s+(?:(?!of\b)[\w'-]+\s+){0,2}?(\w+[^s\W]s)\b",
+    re.IGNORECASE,
+)
+_COUNTED = words(
+    "people ones options matches candidates possibilities ways choices things results names hits"
+    " times ideas"
+)
+_WHAT_TO_DO = words(
+    "do does want wants prefer like choose pick suggest be mean meant say think happens happen need"
+)
+_TODO = re.compile(
+    r"\bwhat\s+(?:should|shall|do\s+you\s+want\s+me\s+to|would\s+you\s+like\s+me\s+to)\s+(?:i\s+)?(\w+)",
+    re.IGNORECASE,
+)
+_DEMONSTRATIVE = re.compile(r"^\W*(?:is|was|are|would)\s+(?:that|this|it)\b", re.IGNORECASE)
+_BOTH = re.compile(r"\b(?:both|all\s+of\s+them|each\s+of\s+them)\b", re.IGNORECASE)
 _WAITING = re.compile(
     r"\b(?:i'll|i will|i'm|i am)?\s*\b(?:wait|waiting|holding|hold|pausing|pause)\b"
     r"(?: off| on| here)* (?:for|until|till|on) (?:your?|hear)\b",
@@ -60,14 +83,6 @@ _WAITING = re.compile(
 )
 _ALSO = re.compile(
     r"\b(?:also|as well|too|in addition|while i'm at it|afterwards)\b", re.IGNORECASE
-)
-_DEED = re.compile(
-    r"\b(?:i(?:'ve|\s+have)?\s+(?:\w+ly\s+|just\s+|already\s+)?(?:paid|sent|forwarded|moved|booked"
-    r"|replied|answered|wrote|told|informed|made|completed|accepted)|done|(?:has|have|is|are|was"
-    r"|were)"
-    r"\s+(?:been\s+)?(?:paid|sent|forwarded|moved|booked|completed))\b(?!\s+(?:you|nothing"
-    r"|nobody))",
-    re.IGNORECASE,
 )
 _ASIDE = re.compile(
     r"\b(?:instead of|rather than|as opposed to|than(?!\s\d)|and not|, not)\b[^,;?]*"
@@ -86,10 +101,11 @@ _REVERSED = re.compile(
     r"|keep(?:ing)?\s+(?:(?!up|on)[\w']+\s+){0,4}?(?:away|out|off|open|pending|untouched)"
     r"|(?:stay|remain)(?:s|ing)?\s+(?:away|out|off|as|where|put|open|pending|at|there|untouched"
     r"|unpaid|unanswered))\b"
+    r"|\b(?:don't|doesn't|do not|does not|not to)\s+(?:want|like|wish|care)\b"
     r"|\bis(?:n't| not) (?:to be|an option|allowed|available)\b|\b(?:wo|would|should|did)n't\b",
     re.IGNORECASE,
 )
-_UNLESS = re.compile(r",?\s+unless\b[^?]*", re.IGNORECASE)
+_UNLESS = re.compile(r"^unless\b[^,?]*,|,?\s+unless\b[^?]*", re.IGNORECASE)
 _CONDITION = re.compile(
     r"(?:\bnot\b|n't\b|\bnever\b|\bnothing\b).*\b(?:unless|until|before|without)\s+"
     r"(?:you|asking|your|i have)",
@@ -101,7 +117,7 @@ _REASON = re.compile(
     r"|doesn't"
     r"|won't|can|gets?)|even\s+though|although|though(?=\s\w)|while|given\s+that|seeing\s+that"
     r"|now\s+that"
-    r"|in\s+case)\b[^?]*(?=\?|$)",
+    r"|in\s+case)\b[^?]*(?=\?|$)|(?<=\w),\s+there(?:'s|\s+is|\s+are)\b[^?]*$",
     re.IGNORECASE,
 )
 _SEGMENTS = re.compile(
@@ -119,7 +135,8 @@ _OFFERS = re.compile(
 )
 _CONFIRMS = re.compile(
     r"\b(?:confirm\w*|approv\w+|whether|go[\s-]?ahead|if|ok|okay|permission|consent|yes|nod|say so"
-    r"|word|wondering|unless|correct|right|let me know|objections?)\b",
+    r"|thumbs|otherwise|disagree|object|speak now|stop me|word|wondering"
+    r"|unless|correct|right|let me know|objections?)\b",
     re.IGNORECASE,
 )
 
@@ -204,6 +221,9 @@ def _focus(text: str) -> tuple[str, set[str]]:
 def _relative(text: str, word: re.Match[str]) -> bool:
     """Return whether a question word begins a relative clause ("the Ana who called")."""
     before = text[: word.start()].rstrip()
+    if word[0].casefold() == "which" and before.endswith(","):
+        verb = r"\s+(?:\w+[^s\W]s|is|was|are|were|has|had|means)\s"
+        return bool(re.match(verb, text[word.end() :]))
     noun = re.search(
         r"\b(?:the|a|an|one|your|her|his|their)\s+(?:[\w']+\s+)?[\w']+,?$|\bone,?$", before, re.I
     )
@@ -240,26 +260,34 @@ class _Clause:
         self.text = text
         self.ask = ask
         self.answers = answers
-        self.shown = _WAITING.sub("", text)
-        self.words = bases(tokens(text))
+        self.shown = _IDIOM.sub(" ", _WAITING.sub("", text))
+        self.words = bases(tokens(self.shown))
         self.word, self.focus = _focus(text)
         labels = {option.label.casefold() for option in ask.options}
         self.content = {word for word in tokens(text) if word not in _FILLER} - labels
 
     def matches(self) -> list[Match]:
-        keys = self._about_itself()
+        keys = [key for key in self._about_itself() if not self._settled(key)]
         if keys:
             return [self._match(key, self.shown) for key in self._ordered(keys)]
-        if self.ask.soft or not self.points():
+        further = not self.word and _ALSO.search(self.text)
+        if self.ask.soft or further or not self.points():
             return []
-        return self._in_context()
+        return [one for one in self._in_context() if not self._settled(one.key)]
+
+    def _settled(self, key: str) -> bool:
+        """Return whether the deed is done rightly, so that a proposal is of something further."""
+        if self.word or _DEMONSTRATIVE.search(self.text) or self.answers[key].value is None:
+            return False
+        values = right(self.answers[key])
+        return any(done(text) and mentions(text, values) for text in self.ask.before)
 
     def _ordered(self, keys: Iterable[str]) -> list[str]:
         wanted = set(keys)
         return [key for key in self.answers if key in wanted]
 
     def _about_itself(self) -> list[str]:
-        literal = [key for key, a in self.answers.items() if _holds(self.words, a.asked)]
+        literal = [key for key, a in self.answers.items() if self._names(a)]
         named = literal or self._loosely()
         valued = [key for key, a in self.answers.items() if _valued(self.shown, a)]
         if self.word:
@@ -276,13 +304,22 @@ class _Clause:
             return named or valued
         return valued
 
+    def _names(self, answer: Answer) -> bool:
+        """Return whether the clause holds a phrase; "which email" is not "which one … email"."""
+        apart = bool(self.focus & {"one", "ones", "of"})
+        phrases = [p for p in answer.asked if not (apart and p.startswith(("which", "what")))]
+        return _holds(self.words, phrases)
+
     def _requests(self) -> bool:
         return bool(named_things(self.text))
 
     def _asked_for(self, named: list[str], valued: list[str]) -> list[str]:
         focus = bases(self.focus | {self.word})
         held = [key for key in self.answers if _holds(focus, self.answers[key].asked)]
-        near = [key for key in named if _touches(bases(self.focus), self.answers[key].asked)]
+        if self.word in ("when", "where"):
+            near = [key for key in named if _asks_with(self.word, self.answers[key].asked)]
+        else:
+            near = [key for key in named if _touches(bases(self.focus), self.answers[key].asked)]
         if held or near:
             return held + [key for key in near if key not in held]
         specific = self.focus - _GENERIC
@@ -328,8 +365,15 @@ class _Clause:
         if self.word:
             if self.focus - _GENERIC or self.word in ("when", "where", "why"):
                 return False
-            if self.word == "which":
+            if self.word == "which" or waits(self.text):
                 return True
+            if self.word == "what":
+                todo = _TODO.search(self.text)
+                if todo is not None and todo[1].casefold() not in _WHAT_TO_DO:
+                    return False
+                return not self.content or bool(set(tokens(self.text)) & _WHAT_TO_DO)
+        if waits(self.text):
+            return True
         said = set(tokens(self.text))
         return not self.content or bool(said & _POINTS)
 
@@ -343,12 +387,15 @@ class _Clause:
         if listed and self.ask.options:
             return [self._match(key, "") for key in listed]
         for text in self.ask.before[:8]:
-            done = bool(_DEED.search(text)) and not PLAN.search(text)
-            if done and not self.word:
+            if done(text) and not self.word:
                 continue
             keys = self._near(text)
+            if not keys and self.word and self._elsewhere(text):
+                return []
             if keys:
-                planned = self._proposes() and (bool(PLAN.search(text)) or len(text) < 80)
+                planned = self._proposes() and (
+                    bool(PLAN.search(text) or _DEMONSTRATIVE.search(self.text)) or len(text) < 80
+                )
                 return [self._match(key, self._proposal(key, text, planned)) for key in keys]
         for text in [*(option.text for option in self.ask.options), *self.ask.after]:
             keys = self._near(text)
@@ -356,6 +403,14 @@ class _Clause:
                 return [self._match(key, "") for key in keys]
         alone = not self.ask.before and not self.ask.after and len(self.answers) == 1
         return [self._match(key, "") for key in self.answers] if alone and self.word else []
+
+    def _elsewhere(self, text: str) -> bool:
+        """Return whether a sentence counts things of a sort that no answer is about."""
+        counted = _MANY.search(text)
+        if counted is None or counted[1].casefold() in _COUNTED:
+            return False
+        sort = bases([counted[1].casefold()])
+        return not any(_holds(sort, answer.asked) for answer in self.answers.values())
 
     def _proposal(self, key: str, text: str, planned: bool) -> str:
         """Return a sentence of the context if it proposes one value, else nothing."""
@@ -375,8 +430,11 @@ class _Clause:
                 several.append(key)
             if good or mentions(text, wrong(answer)) or mentions_other(text, answer):
                 valued.append(key)
-        words = bases(tokens(text)) | self.words
-        named = [key for key, a in self.answers.items() if _holds(words, a.asked)]
+        told = bases(tokens(text))
+        named = []
+        for key, answer in self.answers.items():
+            if _holds(told, answer.asked) or _holds(told | bases({self.word}), answer.asked):
+                named.append(key)
         if several:
             return several
         if self._proposes() and valued and PLAN.search(text):
@@ -413,6 +471,8 @@ def _proposed(text: str, answer: Answer, options: tuple[Option, ...]) -> bool | 
         bare = _REVERSED.sub("", bare)
     good = mentions(bare, right(answer))
     bad = _wrongly(bare, answer)
+    if _BOTH.search(bare) and not good and not bad and not re.search(r"\bor\b", bare):
+        return False if answer.others else None
     alternatives = re.search(r"\bor\b", bare) and (good or bad)
     if alternatives and ((good and bad) or not _both_sides(bare, answer)):
         return None
@@ -475,6 +535,11 @@ def _valued(text: str, answer: Answer) -> bool:
 def _only_generic(phrase: str) -> bool:
     words = set(phrase.casefold().replace("|", " ").split())
     return words <= (_FILLER | _GENERIC)
+
+
+def _asks_with(word: str, phrases: Iterable[str]) -> bool:
+    """Return whether a phrase names a question word itself, as "when|where rehearsal"."""
+    return any(word in phrase.split()[0].casefold().split("|") for phrase in phrases)
 
 
 def _holds(words: set[str], phrases: Iterable[str]) -> bool:

@@ -13,9 +13,10 @@ _LINK = re.compile(r"\[([^\]\n]+)\]\([^)\n]*\)")
 _MARKUP = re.compile(r"\*\*|__|`|(?<![\w*])[*_](?=\S)|(?<=\S)[*_](?![\w*])|</?\w+/?>")
 _HEADING = re.compile(r"^\s*#{1,6}\s+|^\s*\*\*[^*\n]+\*\*:?\s*$")
 _LABEL = re.compile(
-    r"^\s*(?:[-*+•–]\s+|(?:option\s+)?\(?(\d{1,2}|[a-h])[.):]\)?\s+|option\s+(\d|[a-h])\b\s*[-–—]\s*)",
+    r"^\s*(?:[-*+•–]\s+|(?:option\s+)?\(?(\d{1,2}|[a-h])[.):]\)?\s+|option\s+(\d|[a-h])\b\s*[-–—]\s*|(\d|[a-h])\s*=\s*)",
     re.IGNORECASE,
 )
+_OPTION = re.compile(r"^option\s+(\d|[a-h])\s*[.):–—-]\s*", re.IGNORECASE)
 _QUOTED = re.compile(r"\"[^\"\n]*\"|(?<![\w'])'[^'\n]*[.!?,]'(?!\w)")
 _ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|mr|mrs|ms|dr|vs|etc|approx|st|no|inc|jr|sr)\.$", re.I)
 _END = re.compile(r"[.!?]+[\"')\]]*(?:\s+|$)|[\U0001F300-\U0001FAFF\u2600-\u27BF]+\s*")
@@ -70,11 +71,21 @@ def sentences(text: str) -> list[Sentence]:
         if blank or label or heading:
             paragraph += 1
         blank = heading
-        name = (label[1] or label[2] or "") if label else None
+        name = _name(label)
         bare = line[label.end() :] if label else line
         for part in _split(_MARKUP.sub("", bare).lstrip("# ").strip()):
+            option = _OPTION.match(part)
+            if option:
+                paragraph += 1
+                name = option[1]
+                part = part[option.end() :]
             found.append(Sentence(part, paragraph, name, heading))
     return found
+
+
+def _name(label: re.Match[str] | None) -> str | None:
+    """Return the letter or number of an item, "" for a bullet, None for what is no item."""
+    return next((group for group in label.groups() if group), "") if label else None
 
 
 def _lines(text: str) -> list[tuple[str, bool]]:
