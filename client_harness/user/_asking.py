@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from client_harness.user._done import done, waits
+from client_harness.user._done import done, undecided, waits
 from client_harness.user._idle import COURTESY, idle, invites, parting, pattern
 from client_harness.user._text import Sentence, sentences, unquoted
 
@@ -255,7 +255,7 @@ _TURNS = pattern(r"\b(?:(?:should|shall|may|can)\s+i|(?:do|did|would|will|if|can
 _SELF_ANSWER = pattern(
     r"""^(?:(?:also|again|and|well)[\s,]+)?(?:yes|yep|yeah|no(?!\s+(?:rush|hurry|problem|worries
       |need|matter))|nope|not\s+(?:quite|yet
-    |really|at\s+all|exactly|this|any|my)|because|unfortunately|sadly|luckily|fortunately|apparently
+    |really|at\s+all|exactly|this|any|my)|either\s+way|in\s+any\s+case|no\s+matter|because|unfortunately|sadly|luckily|fortunately|apparently
     |probably|almost|absolutely|hardly|barely|nobody|no\s+one|(?:i|let's|we)\s+(?:do\s+
       |sure\s+)?hope\s+so|indeed|of\s+course|certainly|neither|i\s+(?:think|believe|guess)\s
     |i\s+(?:don't|do\s+not)\s+(?:think|believe)|(?:the\s+)?(?:short\s+)?answer
@@ -361,6 +361,12 @@ def asks(text: str) -> list[Ask]:
             if kind is not None:
                 found.append(Ask(unquoted(part), before, options, after, kind == "soft"))
     return found
+
+
+def hesitates(text: str) -> bool:
+    """Return whether a text asks nothing, reports nothing done, and says what stands in the way."""
+    told = [sentence.text for sentence in sentences(text)]
+    return not any(map(done, told)) and any(undecided(part) for part in told if not idle(part))
 
 
 def _parts(sentence: Sentence) -> list[str]:

@@ -69,6 +69,22 @@ _WAITS = pattern(
       |finish|go\s+on|proceed|continue|do\s+(?:it|this|that))\b[^.]*\b(?:which|who|whom|whose
       |without
       |alone|myself|between|until)\b
+    | \b(?:can't|cannot|can\s+not|couldn't|unable\s+to|not\s+able\s+to)\b[^.]*\b(?:who|whose|whom
+      |which
+      |whether)\b
+    | \b(?:i'll|i\s+will|i\s+can|with)\b[^.]*\b(?:which|who|what|how)ever\s+(?:\w+\s+)?you\s+(?:pick|choose|want|like|say|decide|prefer
+      |mean)
+    | \byou\s+tell\s+me\b | \bnot\s+mine\s+to\b | \bdecision\s+(?:is|'s|remains|rests)\b
+    | \b(?:is|'s|remains|stays)\s+(?:\w+\s+)?yours\b | \bfor\s+you\s+to\s+\w+
+    | \b(?:left|remains?|still)\s+to\s+(?:be\s+)?(?:settled?|clarif\w+|decided?|know|clear|answer)
+    | \bneed\b[^.]*\bfrom\s+you\b
+    | \b(?:let\s+me|i'd\s+like\s+to|i\s+want\s+to)\s+(?:just\s+)?(?:double-?check|confirm|verify
+      |make\s+sure|check)\s*(?:\w+\s*)?(?::|that\s+you\b)
+    | \bif\s+(?:you(?:'re|\s+are)|that(?:'s|\s+is)|it(?:'s|\s+is))\s+(?:\w+\s+)?(?:good|fine
+      |ok(?:ay)?
+      |all\s?right|cool|comfortable|happy)\b
+    | \bplease\s+(?:authori[sz]e|allow|permit|grant|share|supply|instruct|guide|weigh|assist|verify)\b
+    | \bif\s+you(?:'d)?\s+(?:like|want|wish|prefer)\b[^.]*\b(?:instead|otherwise)\b
     | \b(?:send|text|give|forward|read|pass)\s+(?:it|them|that|the\s+\w+)\s+(?:\w+\s+)?to\s+me\b
     | \b(?:yes|no|nod|ok(?:ay)?)\s+(?:from\s+you\s+)?(?:will\s+do|is\s+(?:all|enough)|suffices)\b
     | (?:^|[,;:]\s*|\b(?:please|kindly|then|so|either)\s+)(?:please\s+)?(?:provide|select|specify
@@ -85,3 +101,16 @@ def waits(text: str) -> bool:
     It is to be asked only of a text that reports nothing done: what has been done waits for nobody.
     """
     return _WAITS.search(re.sub(r"\"(\w+)\"", r"\1", text)) is not None
+
+
+_OPEN = pattern(
+    r"""\b(?:before|yet|can't|cannot|couldn't|unable|sure|certain|clear|decisions?|decide|pick|choose
+    |choice|ambigu\w+|duplicates?|candidates|which\w*|who\w*|whether|if\s+it|could\s+be|either
+      |clarif\w+
+    |stop\w*|hold|held|pause\w*|wait\w*|guess\w*|questions?|help|stuck|match\w*|isn't|haven't)\b"""
+)
+
+
+def undecided(text: str) -> bool:
+    """Return whether a text that reports nothing done says that something stands in the way."""
+    return _OPEN.search(text) is not None

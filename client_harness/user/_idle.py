@@ -11,7 +11,8 @@ def pattern(text: str) -> re.Pattern[str]:
 
 
 COURTESY = pattern(
-    r"""(?<!\bor\s)\b(?:anything|something|everything|what|nothing)\s+else\b
+    r"""(?<!\bor\s)\b(?:anything|something|what)\s+else\b
+    | ^(?:(?:is|was)\s+)?(?:everything|nothing)\s+else\b
     | \bany(?:thing)?\s+(?:other\s+(?:question|thing|request|wish|help|business|issue
       |way\s+i\s+can)\w*
       |more|further|questions?|issues?|changes?|trouble|concerns?)\b
@@ -126,6 +127,9 @@ _EXCLAMATION = pattern(
     | \bcan\s+you\s+imagine\b | \bcan\s+i\s+just\s+say\b
       | ^wish\s+me\b | \bwho(?:'s|\s+is)\s+counting\b | ^(?:and\s+)?who\s+(?:cares|needs)\b
     | \bwho\s+(?:(?:would|could|does|can)n't|(?:could|can|would)\s+(?:blame|say|resist|object))\b
+    | ,\s*i\s+wonder\? | \bthat(?:'s|\s+is|\s+was)\s+(?:all|everything)\b[^?]*,\s*(?:is
+      |was)n't\s+it\?
+    | ^(?:do\s+you\s+)?feel\s+like\b
     | ^(?:maybe|perhaps)\s+(?:tomorrow|next\s+\w+|another\s+\w+|later|some\s?day)\?
     | ^(?!you\b|i\b|it\b|that\b|we\b|pick\b|choose\b|confirm\b)[^?]*,\s*(?:won't|will)\s+you\?
     | ^(?:have|enjoy|sleep|say\s+(?:hi|hello)|be\s+(?:good|safe|careful)|take\s+(?:care|it\s+easy)

@@ -70,6 +70,7 @@ _COUNTED = words(
 _WHAT_TO_DO = words(
     "do does want wants prefer like choose pick suggest be mean meant say think happens happen need"
 )
+_OWNER = re.compile(r"^\W*[Ww]hat(?:'s| is| are)\s+([A-Z]\w+)'s\b")
 _TODO = re.compile(
     r"\bwhat\s+(?:should|shall|do\s+you\s+want\s+me\s+to|would\s+you\s+like\s+me\s+to)\s+(?:i\s+)?(\w+)",
     re.IGNORECASE,
@@ -135,7 +136,7 @@ _OFFERS = re.compile(
 )
 _CONFIRMS = re.compile(
     r"\b(?:confirm\w*|approv\w+|whether|go[\s-]?ahead|if|ok|okay|permission|consent|yes|nod|say so"
-    r"|thumbs|otherwise|disagree|object|speak now|stop me|word|wondering"
+    r"|thumbs|for you to|authori\w+|otherwise|disagree|object|speak now|stop me|word|wondering"
     r"|unless|correct|right|let me know|objections?)\b",
     re.IGNORECASE,
 )
@@ -170,6 +171,15 @@ def _matches(part: str, ask: Ask, answers: Mapping[str, Answer]) -> list[Match]:
     core = _REASON.sub("", part)
     found = _Clause(core, ask, answers).matches()
     return found or (_Clause(part, ask, answers).matches() if core != part else [])
+
+
+def laid_out(text: str, answers: Mapping[str, Answer]) -> list[Match]:
+    """Return the answers of which a text names the right value and a wrong one."""
+    found = []
+    for key, answer in answers.items():
+        if mentions(text, right(answer)) and _wrongly(text, answer):
+            found.append(Match(key, chooses=True))
+    return found
 
 
 def leaves(ask: Ask, answers: Mapping[str, Answer]) -> bool:
@@ -321,12 +331,19 @@ class _Clause:
         else:
             near = [key for key in named if _touches(bases(self.focus), self.answers[key].asked)]
         if held or near:
-            return held + [key for key in near if key not in held]
+            return [key for key in dict.fromkeys(held + near) if not self._of_others(key)]
         specific = self.focus - _GENERIC
         if specific or self.word not in _WIDE:
             return self._offered()
         several = [key for key in self._offered() if key in valued]
         return several or named or self._offered()
+
+    def _of_others(self, key: str) -> bool:
+        """Return whether a fact is asked of somebody of whom an answer does not speak."""
+        owner = _OWNER.match(self.text)
+        answer = self.answers[key]
+        known = " ".join([*answer.asked, *right(answer), *wrong(answer)]).replace("|", " ")
+        return owner is not None and not mentions(known, [owner[1]])
 
     def _offered(self) -> list[str]:
         """Return the keys of which the clause or the list beside it holds right and wrong values.
@@ -401,7 +418,8 @@ class _Clause:
             keys = self._near(text)
             if keys:
                 return [self._match(key, "") for key in keys]
-        alone = not self.ask.before and not self.ask.after and len(self.answers) == 1
+        around = [self.text, *self.ask.before, *self.ask.after]
+        alone = len(self.answers) == 1 and not any(re.search(r"\bor\b", text) for text in around)
         return [self._match(key, "") for key in self.answers] if alone and self.word else []
 
     def _elsewhere(self, text: str) -> bool:
@@ -446,8 +464,18 @@ class _Clause:
                     named.append(key)
         return named or valued
 
+    def _form(self, key: str) -> str:
+        """Return the item of a form ("To: Ana Reyes") that proposes a value, or nothing."""
+        items = [option.text for option in self.ask.options]
+        if not items or not all(re.match(r"[\w ]+:\s", item) for item in items):
+            return ""
+        told = [item for item in items if _valued(item, self.answers[key])]
+        return told[0] if told else ""
+
     def _match(self, key: str, proposal: str) -> Match:
         answer = self.answers[key]
+        if self._proposes() and not _valued(proposal, answer):
+            proposal = self._form(key) or proposal
         proposed = None
         if self._proposes() and proposal and not _ALSO.search(self.text):
             proposed = _proposed(proposal, answer, self.ask.options)

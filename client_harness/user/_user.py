@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from client_harness.user._asking import asks
-from client_harness.user._matching import Match, leaves, match
+from client_harness.user._asking import asks, hesitates
+from client_harness.user._matching import Match, laid_out, leaves, match
 from client_harness.user._values import mentions, right, words
 from scenarios.answer import Answer, aliases
 
@@ -53,6 +53,8 @@ class User:
             if not ask.soft:
                 unforeseen = unforeseen or not matches
                 rest = rest or leaves(ask, self._answers)
+        if not found and not unforeseen and hesitates(text):
+            found = {one.key: one for one in laid_out(text, self._answers)}
         if not found and not unforeseen:
             return None
         self._left -= 1
