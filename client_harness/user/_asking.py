@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from client_harness.user._done import done, undecided, waits
 from client_harness.user._idle import COURTESY, idle, invites, parting, pattern
-from client_harness.user._text import Sentence, sentences, unquoted
+from client_harness.user._text import Sentence, sentences, unquoted, unspoken
 
 WH = r"(?:which|what|who|whom|whose|when|where|why|how)"
 _AUX = r"(?:do|does|did|is|are|was|were|will|would|should|shall|can|could|may|might|has|have|had)"
@@ -359,7 +359,7 @@ def asks(text: str) -> list[Ask]:
         for part in _parts(sentence):
             kind = _kind(part, sentence, told, number, finished)
             if kind is not None:
-                found.append(Ask(unquoted(part), before, options, after, kind == "soft"))
+                found.append(Ask(unspoken(part), before, options, after, kind == "soft"))
     return found
 
 
@@ -411,6 +411,8 @@ def _kind(
         if _PAST_TAG.search(bare) and following is not None and not following.asks:
             return "soft"
         return "firm"
+    if not finished and waits(bare) and not _HEADER.search(bare):
+        return "firm"
     if _IN_CASE.search(bare):
         return "soft" if _MEANT.search(bare) else None
     if _REQUEST.search(bare):
@@ -422,8 +424,6 @@ def _kind(
         return None if following is not None and _SELF_ANSWER.search(following.text) else "firm"
     if _listed(told, number):
         return "soft"
-    if not finished and waits(bare):
-        return "firm"
     if _WEAK.search(bare) or _OFFER.search(bare) or _NOUN_PLEASE.search(bare):
         return "soft"
     return None
@@ -461,7 +461,8 @@ def _stuck(text: str, told: list[Sentence], number: int) -> bool:
 
 def _waits(text: str) -> bool:
     """Return whether a request names what it wants to know, so that it is more than an offer."""
-    return bool(re.search(rf"\b(?:{WH}\s+\w+|whether)\b", text, re.IGNORECASE))
+    own = re.split(r"\bme\s+to\b", text)[0]
+    return bool(re.search(rf"\b(?:{WH}\s+\w+|whether)\b", own, re.IGNORECASE))
 
 
 def _reported(text: str) -> bool:

@@ -82,7 +82,8 @@ _WAITS = pattern(
       |make\s+sure|check)\s*(?:\w+\s*)?(?::|that\s+you\b)
     | \bif\s+(?:you(?:'re|\s+are)|that(?:'s|\s+is)|it(?:'s|\s+is))\s+(?:\w+\s+)?(?:good|fine
       |ok(?:ay)?
-      |all\s?right|cool|comfortable|happy)\b
+      |all\s?right|cool|comfortable|happy|right|correct|the\s+one)\b
+    | \bneed\s+to\s+know\b
     | \bplease\s+(?:authori[sz]e|allow|permit|grant|share|supply|instruct|guide|weigh|assist|verify)\b
     | \bif\s+you(?:'d)?\s+(?:like|want|wish|prefer)\b[^.]*\b(?:instead|otherwise)\b
     | \b(?:send|text|give|forward|read|pass)\s+(?:it|them|that|the\s+\w+)\s+(?:\w+\s+)?to\s+me\b

@@ -70,6 +70,36 @@ _COUNTED = words(
 _WHAT_TO_DO = words(
     "do does want wants prefer like choose pick suggest be mean meant say think happens happen need"
 )
+_AUXILIARY = re.compile(
+    r"^\W*(?:(?:so|and|but|or|then|also)[,\s]+)*(?:shall|should|may|must|do|does|did|is|are|was|would"
+    r"|will|can|could|have|has)(?:n't)?\s+(?:i|you|we|it|he|she|they|this|that|the|(?-i:[A-Z])\w+)\b",
+    re.IGNORECASE,
+)
+_TELLING = re.compile(
+    r"\b(?:know|tell|say|remember|recall|decide|choose|clarif|confirm|specif|explain|advi[sc]e"
+    r"|indicat|certain|sure|idea|matter|care|remind|see|point|pick|select|identif|name|state|help"
+    r"|give|check)\w*\b",
+    re.IGNORECASE,
+)
+_MY_DEED = re.compile(
+    r"\b(?:shall|should|may|can|could)\s+i\b|\bme\s+to\b|\blike\s+to\b|\b(?:ok|okay|right|fine)\s+(?:to|if\s+i)\b",
+    re.IGNORECASE,
+)
+_THING = (
+    r"([\w-]+(?:\s+(?!(?:for|of|to|in|on|at|by|with|from|so|that|and|or|as|if|when|before|after|until"
+    r"|instead|i|you|she|he|it|they)\b)[\w-]+){0,2})"
+)
+_NEW_THING = re.compile(
+    r"\b(?:i|me\s+to|like\s+to|want\s+to)\s+(?:(?:also|just|please)\s+)?\w+"
+    r"(?:\s+(?:up|out|in|down|you|him|her|them|it))?\s+(?:an?|some|any)\s+" + _THING,
+    re.IGNORECASE,
+)
+_OBJECT = re.compile(
+    r"(?<!\bto\s)(?<!\bfor\s)(?<!\bof\s)(?<!\bin\s)(?<!\bon\s)(?<!\bat\s)(?<!\bby\s)(?<!\bwith\s)"
+    r"(?<!\bfrom\s)(?<!\bbefore\s)(?<!\bafter\s)(?<!\buntil\s)(?<!\babout\s)"
+    r"\b(?:the|your|her|his|their|its|any)\s+" + _THING,
+    re.IGNORECASE,
+)
 _OWNER = re.compile(r"^\W*[Ww]hat(?:'s| is| are)\s+([A-Z]\w+)'s\b")
 _TODO = re.compile(
     r"\bwhat\s+(?:should|shall|do\s+you\s+want\s+me\s+to|would\s+you\s+like\s+me\s+to)\s+(?:i\s+)?(\w+)",
@@ -99,7 +129,7 @@ _REVERSED = re.compile(
     r"|forbidden|out of the question"
     r"|leav(?:e|ing)(?!\s+(?:it|this|that)\s+(?!alone|be\b|out)|[^,;]*\b(?:in|until|till|to"
     r"|from)\b)"
-    r"|keep(?:ing)?\s+(?:(?!up|on)[\w']+\s+){0,4}?(?:away|out|off|open|pending|untouched)"
+    r"|(?<!you\s)keep(?:ing)?\s+(?:(?!up|on)[\w']+\s+){0,4}?(?:away|out|off|open|pending|untouched)"
     r"|(?:stay|remain)(?:s|ing)?\s+(?:away|out|off|as|where|put|open|pending|at|there|untouched"
     r"|unpaid|unanswered))\b"
     r"|\b(?:don't|doesn't|do not|does not|not to)\s+(?:want|like|wish|care)\b"
@@ -231,6 +261,8 @@ def _focus(text: str) -> tuple[str, set[str]]:
 def _relative(text: str, word: re.Match[str]) -> bool:
     """Return whether a question word begins a relative clause ("the Ana who called")."""
     before = text[: word.start()].rstrip()
+    if before and _AUXILIARY.search(text) and not _TELLING.search(before):
+        return True
     if word[0].casefold() == "which" and before.endswith(","):
         verb = r"\s+(?:\w+[^s\W]s|is|was|are|were|has|had|means)\s"
         return bool(re.match(verb, text[word.end() :]))
@@ -277,9 +309,12 @@ class _Clause:
         self.content = {word for word in tokens(text) if word not in _FILLER} - labels
 
     def matches(self) -> list[Match]:
-        keys = [key for key in self._about_itself() if not self._settled(key)]
+        itself = self._about_itself()
+        keys = [key for key in itself if not self._settled(key) and not self._foreign(key)]
         if keys:
-            return [self._match(key, self.shown) for key in self._ordered(keys)]
+            return [self._match(key, self._shown_for(key)) for key in self._ordered(keys)]
+        if itself:
+            return []
         further = not self.word and _ALSO.search(self.text)
         if self.ask.soft or further or not self.points():
             return []
@@ -291,6 +326,30 @@ class _Clause:
             return False
         values = right(self.answers[key])
         return any(done(text) and mentions(text, values) for text in self.ask.before)
+
+    def _foreign(self, key: str) -> bool:
+        """Return whether an offer is of a thing that has nothing to do with an answer."""
+        if self.word or not _MY_DEED.search(self.text):
+            return False
+        answer = self.answers[key]
+        spoken = [*answer.asked, answer.value or "", *answer.others, answer.say]
+        known = bases(tokens(" ".join(spoken).replace("|", " ")))
+        new = _NEW_THING.search(self.text)
+        if new is not None and _unknown(new[1], known):
+            return True
+        if _valued(self.shown, answer) or mentions_other(self.shown, answer):
+            return False
+        return any(_unknown(thing[1], known) for thing in _OBJECT.finditer(self.text))
+
+    def _shown_for(self, key: str) -> str:
+        """Return what proposes a value: the clause, or the plan to which it points."""
+        answer = self.answers[key]
+        if self.word or _valued(self.shown, answer) or not _DEMONSTRATIVE.search(self.text):
+            return self.shown
+        for text in self.ask.before[:2]:
+            if _valued(text, answer):
+                return self._proposal(key, text, planned=True) or self.shown
+        return self.shown
 
     def _ordered(self, keys: Iterable[str]) -> list[str]:
         wanted = set(keys)
@@ -482,6 +541,12 @@ class _Clause:
         option = None if proposed is not None else _option(self.ask.options, answer)
         chooses = bool(self.word) or bool(re.search(r"\bor\b", self.text))
         return Match(key, proposed, option, chooses)
+
+
+def _unknown(thing: str, known: set[str]) -> bool:
+    """Return whether a thing has a name of its own, of which no word is known."""
+    name = [word for word in tokens(thing) if word not in _FILLER | _GENERIC]
+    return bool(name) and not bases(name) & known
 
 
 def named_things(text: str) -> bool:
