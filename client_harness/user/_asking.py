@@ -32,7 +32,7 @@ _IDIOM = pattern(
 )
 _OWN_PAST = pattern(
     rf"""^(?:(?:so|and|but|now|then)[\s,]+)?(?:{WH}\s+(?:[\w']+\s+){{0,3}}?)?
-    (?:(?:did|have|had|was)(?:n't)?\s+i\s+(?!mis|under|get\s+(?:that|this)\s+right)
+    (?:(?:did|have|had|was)(?:n't)?\s+i\s+(?!mis|under|g[eo]t\s+(?:that|this|it|you)\s+right)
     | (?:could|should|would)(?:n't)?\s+i\s+have\s+)\w+"""
 )
 _REPORTED = pattern(

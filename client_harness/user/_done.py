@@ -17,6 +17,8 @@ _DEED = pattern(
     rf"""\bi(?:'ve|\s+have)?\s+(?:(?:\w+ly|just|also|now|then)\s+)*(?:{_VERB}|let\s+\w+\s+know)
       (?!\s+(?:nothing|nobody|neither|no\b|none|you\b|myself|a\s+(?:new\s+)?draft))\b
     | ^(?:all\s+|now\s+)?(?:done|set|{_VERB}|sorted)\s*(?:[.!,:;\u2013\u2014]|$)
+    | ^(?:paid|sent|forwarded|replied|answered|moved|booked|ordered|e-?mailed|told|informed|cancell?ed
+      |settled|updated|changed)\s+(?!on\b|by\b|from\b|nothing\b|no\b)
     | \b(?:is|are|'s|(?:ha(?:s|ve)|'s|'ve)\s+(?:now\s+)?been)\s+(?:(?:now|already|also|all)\s+)?
       (?:{_VERB}|done|gone|on\s+(?:its|the|their)\s+way|in\s+(?:your|the)
       \s+(?:calendar|sent))\b
@@ -31,7 +33,7 @@ _DEED = pattern(
 _NOT_YET = pattern(
     r"""\b(?:not|nothing|nobody|none|neither|never|no\s+(?:one|money|mail|email)|before|until|till
       |once|when|whenever|if|whether|unless|so\s+that|which|after|will|would|should|can|could|may
-      |needs?\s+to|as\s+soon\s+as)\b|n't\b|'ll\b"""
+      |needs?\s+to|as\s+soon\s+as|suppose|think|believe|assume|guess|presume)\b|n't\b|'ll\b"""
 )
 
 
@@ -83,7 +85,7 @@ _WAITS = pattern(
     | \bif\s+(?:you(?:'re|\s+are)|that(?:'s|\s+is)|it(?:'s|\s+is))\s+(?:\w+\s+)?(?:good|fine
       |ok(?:ay)?
       |all\s?right|cool|comfortable|happy|right|correct|the\s+one)\b
-    | \bneed\s+to\s+know\b
+    | \bneed\s+to\s+know\b | \b(?:unless|until|till|once|before)\s+i(?:'ve)?\s+(?:\w+\s+)?hear[d]?\b
     | \bplease\s+(?:authori[sz]e|allow|permit|grant|share|supply|instruct|guide|weigh|assist|verify)\b
     | \bif\s+you(?:'d)?\s+(?:like|want|wish|prefer)\b[^.]*\b(?:instead|otherwise)\b
     | \b(?:send|text|give|forward|read|pass)\s+(?:it|them|that|the\s+\w+)\s+(?:\w+\s+)?to\s+me\b

@@ -82,7 +82,7 @@ _TELLING = re.compile(
     re.IGNORECASE,
 )
 _MY_DEED = re.compile(
-    r"\b(?:shall|should|may|can|could)\s+i\b|\bme\s+to\b|\blike\s+to\b|\b(?:ok|okay|right|fine)\s+(?:to|if\s+i)\b",
+    r"\b(?:shall|should|may|can|could)\s+i\b|\b(?:want|like|need)\s+me\s+to\b|\byou\s+(?:also\s+)?(?:like|want)\s+to\b|\b(?:ok|okay|right|fine)\s+(?:to|if\s+i)\b",
     re.IGNORECASE,
 )
 _THING = (
@@ -132,7 +132,7 @@ _REVERSED = re.compile(
     r"|(?<!you\s)keep(?:ing)?\s+(?:(?!up|on)[\w']+\s+){0,4}?(?:away|out|off|open|pending|untouched)"
     r"|(?:stay|remain)(?:s|ing)?\s+(?:away|out|off|as|where|put|open|pending|at|there|untouched"
     r"|unpaid|unanswered))\b"
-    r"|\b(?:don't|doesn't|do not|does not|not to)\s+(?:want|like|wish|care)\b"
+    r"|\b(?:don't|doesn't|do not|does not|not to)\s+(?:want|like|wish|care|think|belong)\b"
     r"|\bis(?:n't| not) (?:to be|an option|allowed|available)\b|\b(?:wo|would|should|did)n't\b",
     re.IGNORECASE,
 )
@@ -339,7 +339,10 @@ class _Clause:
             return True
         if _valued(self.shown, answer) or mentions_other(self.shown, answer):
             return False
-        return any(_unknown(thing[1], known) for thing in _OBJECT.finditer(self.text))
+        if _BOTH.search(self.text):
+            return False
+        names = {name.casefold() for name in re.findall(r"(?<=\w )[A-Z]\w+", self.text)}
+        return any(not bases([word]) & known for word in self.content - names)
 
     def _shown_for(self, key: str) -> str:
         """Return what proposes a value: the clause, or the plan to which it points."""
@@ -362,7 +365,7 @@ class _Clause:
         if self.word:
             return self._asked_for(named, valued)
         if _ALSO.search(self.text):
-            told = {key for key in valued if not _wrongly(self.text, self.answers[key])}
+            told = set(valued) if _MY_DEED.search(self.text) else set()
             return [key for key in literal if key not in told]
         kinds = [k for k, a in self.answers.items() if mentions_other(self.shown, a)]
         kinds = [key for key in kinds if key not in valued]

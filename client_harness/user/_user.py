@@ -45,6 +45,7 @@ class User:
         found: dict[str, Match] = {}
         clear: set[str] = set()
         unforeseen = False
+        questions = False
         rest = False
         for ask in asks(text):
             matches = match(ask, self._answers)
@@ -52,8 +53,9 @@ class User:
                 found[one.key] = _joined(found.get(one.key), one, clear)
             if not ask.soft:
                 unforeseen = unforeseen or not matches
+                questions = questions or ask.text.rstrip(" \"')").endswith("?")
                 rest = rest or leaves(ask, self._answers)
-        if not found and not unforeseen and hesitates(text):
+        if not found and not questions and hesitates(text):
             found = {one.key: one for one in laid_out(text, self._answers)}
         if not found and not unforeseen:
             return None
