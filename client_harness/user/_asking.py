@@ -247,8 +247,16 @@ PLAN = pattern(
     |(?:my|the)\s+(?:plan|proposal|suggestion)|instead|ready\s+to|about\s+to|planned|proposed?)\b"""
 )
 _YOURS = pattern(r"\b(?:you|your|yours|you'd|me|should\s+i|shall\s+i|may\s+i|can\s+i|i\s+should)\b")
+_WISHES = pattern(
+    r"""\b(?:shall|should|may|can|could|must)\s+(?:i|we)\b | \b(?:want\s+)?me\s+to\b | \bi\s+should\b
+    | \b(?:do|did|would|will|are|were|have)\s+you\s+(?:\w+\s+)?(?:want|like|prefer|mean|rather|wish
+      |mind|need|okay|ok|happy|fine|agree|expect|intend|plan|approve|have|know|remember|object)\b
+    | \byou(?:'d|\s+would)\s+(?:\w+\s+)?(?:like|prefer|rather)\b
+    | \b(?:can|could|would)\s+you\s+(?:please\s+)?(?:tell|give|confirm|let|say|send|clarify|check)\b
+    | \b(?:what|which|when|where)\b.*\byour\b"""
+)
 _CONSULTS = pattern(
-    r"\b(?:or|right|correct|ok|okay|fine|all\s?right|alright|agreed?|confirm|approve|yes|no|enough"
+    r"\b(?:or|right|correct|ok|okay|fine|all\s?right|alright|agreed?|confirm|approve|enough"
     r"|go(?:[\s-]ahead)?|thumbs)\b"
 )
 _TURNS = pattern(r"\b(?:(?:should|shall|may|can)\s+i|(?:do|did|would|will|if|can)\s+you)\b")
@@ -431,7 +439,7 @@ def _kind(
 
 def _chats(text: str, following: Sentence | None) -> bool:
     """Return whether a question in a text that reports a deed is about no wish of the user."""
-    if _YOURS.search(text) or _CONSULTS.search(text):
+    if _WISHES.search(text) or _CONSULTS.search(text):
         return False
     if re.search(r"\bwhich\b", text, re.IGNORECASE):
         return False

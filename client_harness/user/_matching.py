@@ -27,6 +27,7 @@ _FOCUS_ENDS = words(
 _GENERIC = words(
     "one ones of the these those two three them option options person thing exactly ever else both"
     " a an which kind sort precisely then number letter"
+    " lady man guy woman fellow friend party side now next"
     " your my call choice decision pick preference verdict wish take opinion way route"
 )
 _WIDE = words("which what who whom whose how")
@@ -49,7 +50,7 @@ _FILLER = words(
     "allow allowed mind green light help concur suggestion suggestions idea ideas wishes minds "
     "needed required missing input action look agreed wrong specify any assume assumption "
     "suppose guess thinking track choosing thumbs up payment transfer transaction release submit "
-    "email mail message otherwise stop"
+    "email mail message otherwise stop thoughts steps try find some"
 )
 _POINTS = words(
     "it that this them those these one ones either both instead him her he she two option options"
@@ -62,6 +63,9 @@ _IDIOM = re.compile(
 _MANY = re.compile(
     r"\b(?:two|three|four|both|several|multiple|\d)\s+(?:(?!of\b)[\w'-]+\s+){0,2}?(\w+[^s\W]s)\b",
     re.IGNORECASE,
+)
+_SEVERAL = re.compile(
+    r"\b(?:two|both|several|multiple|more\s+than\s+one|second)\s+(?:[\w']+[ ,]+){0,4}[\w']+", re.IGNORECASE
 )
 _COUNTED = words(
     "people ones options matches candidates possibilities ways choices things results names hits"
@@ -204,12 +208,20 @@ def _matches(part: str, ask: Ask, answers: Mapping[str, Answer]) -> list[Match]:
 
 
 def laid_out(text: str, answers: Mapping[str, Answer]) -> list[Match]:
-    """Return the answers of which a text names the right value and a wrong one."""
+    """Return the answers whose matter a text finds more than once, or with several values."""
     found = []
     for key, answer in answers.items():
-        if mentions(text, right(answer)) and _wrongly(text, answer):
+        if mentions(text, right(answer)) and _wrongly(text, answer) or _doubled(text, answer):
             found.append(Match(key, chooses=True))
     return found
+
+
+def _doubled(text: str, answer: Answer) -> bool:
+    """Return whether a text counts several of what an answer is about ("two Bens")."""
+    for found in _SEVERAL.finditer(text):
+        if _holds(bases(tokens(found[0])), answer.asked):
+            return True
+    return False
 
 
 def leaves(ask: Ask, answers: Mapping[str, Answer]) -> bool:
@@ -248,6 +260,7 @@ def _focus(text: str) -> tuple[str, set[str]]:
     if found[0].casefold() in ("who", "whom", "when", "where", "why"):
         return found[0].casefold(), focus
     rest = re.split(r"[?:;(,\u2013\u2014\"]", text[found.end() :])[0]
+    rest = re.sub(r"^\s+(?:is|are)\s+(?=the\b|your\b|(?-i:[A-Z]))", " ", rest)
     rest = re.sub(r"^(\s+of\s+(?:the\s+)?(?:two|three|them|these|those))\b.*", r"\1", rest)
     for word in tokens(rest)[:7]:
         if word in _FOCUS_ENDS and not (word == "for" and focus):
