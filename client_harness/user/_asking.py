@@ -248,7 +248,7 @@ PLAN = pattern(
 )
 _YOURS = pattern(r"\b(?:you|your|yours|you'd|me|should\s+i|shall\s+i|may\s+i|can\s+i|i\s+should)\b")
 _WISHES = pattern(
-    r"""\b(?:shall|should|may|can|could|must)\s+(?:i|we)\b | \b(?:want\s+)?me\s+to\b | \bi\s+should\b
+    r"""\b(?:shall|should|may|can|could|must)\s+(?:i|we)\b | \bme\s+to\b | \bi\s+should\b
     | \b(?:do|did|would|will|are|were|have)\s+you\s+(?:\w+\s+)?(?:want|like|prefer|mean|rather|wish
       |mind|need|okay|ok|happy|fine|agree|expect|intend|plan|approve|have|know|remember|object)\b
     | \byou(?:'d|\s+would)\s+(?:\w+\s+)?(?:like|prefer|rather)\b
@@ -263,7 +263,8 @@ _TURNS = pattern(r"\b(?:(?:should|shall|may|can)\s+i|(?:do|did|would|will|if|can
 _SELF_ANSWER = pattern(
     r"""^(?:(?:also|again|and|well)[\s,]+)?(?:yes|yep|yeah|no(?!\s+(?:rush|hurry|problem|worries
       |need|matter))|nope|not\s+(?:quite|yet
-    |really|at\s+all|exactly|this|any|my)|either\s+way|in\s+any\s+case|no\s+matter|because|unfortunately|sadly|luckily|fortunately|apparently
+    |really|at\s+all|exactly|this|any|my)|either\s+way|in\s+any\s+case|no\s+matter|because
+      |unfortunately|sadly|luckily|fortunately|apparently
     |probably|almost|absolutely|hardly|barely|nobody|no\s+one|(?:i|let's|we)\s+(?:do\s+
       |sure\s+)?hope\s+so|indeed|of\s+course|certainly|neither|i\s+(?:think|believe|guess)\s
     |i\s+(?:don't|do\s+not)\s+(?:think|believe)|(?:the\s+)?(?:short\s+)?answer

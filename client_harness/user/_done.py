@@ -17,7 +17,8 @@ _DEED = pattern(
     rf"""\bi(?:'ve|\s+have)?\s+(?:(?:\w+ly|just|also|now|then)\s+)*(?:{_VERB}|let\s+\w+\s+know)
       (?!\s+(?:nothing|nobody|neither|no\b|none|you\b|myself|a\s+(?:new\s+)?draft))\b
     | ^(?:all\s+|now\s+)?(?:done|set|saved|{_VERB}|sorted)\s*(?:[.!,:;\u2013\u2014]|$)
-    | ^(?:paid|sent|forwarded|replied|answered|moved|booked|ordered|e-?mailed|told|informed|cancell?ed
+    | ^(?:paid|sent|forwarded|replied|answered|moved|booked|ordered|e-?mailed|told|informed
+      |cancell?ed
       |settled|updated|changed)\s+(?!on\b|by\b|from\b|nothing\b|no\b)
     | \b(?:is|are|'s|(?:ha(?:s|ve)|'s|'ve)\s+(?:now\s+)?been)\s+(?:(?:now|already|also|all)\s+)?
       (?:{_VERB}|done|gone|on\s+(?:its|the|their)\s+way|in\s+(?:your|the)
@@ -25,7 +26,8 @@ _DEED = pattern(
     | \b(?:it|they|both|e-?mail|mail|message|reply|answer)(?:'s|'re|\s+is|\s+are)\s+out\b
     | (?<!\bi\s)(?<!\byou\s)\b(?:has|have)\s+(?:now\s+)?(?:\$\d|(?:her|his|their|your|the
       |its)\s+(?:\w+\s+)?
-      (?:\$|money|e?-?mail|answer|receipt|request|message|share|figures?|notes?|weather|numbers?)|it\b)
+      (?:\$|money|e?-?mail|answer|receipt|request|message|share|figures?|notes?|weather|numbers?)
+      |it\b)
     | ^(?:(?-i:[A-Z])\w+\s+){{1,2}}(?:now\s+)?knows?\b
     | \b(?:went|gone)\s+(?:out|through|off|to|from)\b | \b(?:was|were)\s+delivered\b
     | \bleft\s+(?:your|the)\s+\w+\s+account\b"""
@@ -74,7 +76,8 @@ _WAITS = pattern(
     | \b(?:can't|cannot|can\s+not|couldn't|unable\s+to|not\s+able\s+to)\b[^.]*\b(?:who|whose|whom
       |which
       |whether)\b
-    | \b(?:i'll|i\s+will|i\s+can|with)\b[^.]*\b(?:which|who|what|how)ever\s+(?:\w+\s+)?you\s+(?:pick|choose|want|like|say|decide|prefer
+    | \b(?:i'll|i\s+will|i\s+can|with)\b[^.]*\b(?:which|who|what
+      |how)ever\s+(?:\w+\s+)?you\s+(?:pick|choose|want|like|say|decide|prefer
       |mean)
     | \byou\s+tell\s+me\b | \bnot\s+mine\s+to\b | \bdecision\s+(?:is|'s|remains|rests)\b
     | \b(?:is|'s|remains|stays)\s+(?:\w+\s+)?yours\b | \bfor\s+you\s+to\s+\w+
@@ -87,7 +90,8 @@ _WAITS = pattern(
       |all\s?right|cool|comfortable|happy|right|correct|the\s+one)\b
     | \bif\s+i\s+may\b | \bunless\s+(?:that|this|it)(?:'s|\s+is)\b
     | \bneed\s+to\s+know\b | \b(?:unless|until|till|once|before)\s+i(?:'ve)?\s+(?:\w+\s+)?hear[d]?\b
-    | \bplease\s+(?:authori[sz]e|allow|permit|grant|share|supply|instruct|guide|weigh|assist|verify)\b
+    | \bplease\s+(?:authori[sz]e|allow|permit|grant|share|supply|instruct|guide|weigh|assist
+      |verify)\b
     | \bif\s+you(?:'d)?\s+(?:like|want|wish|prefer)\b[^.]*\b(?:instead|otherwise)\b
     | \b(?:send|text|give|forward|read|pass)\s+(?:it|them|that|the\s+\w+)\s+(?:\w+\s+)?to\s+me\b
     | \b(?:yes|no|nod|ok(?:ay)?)\s+(?:from\s+you\s+)?(?:will\s+do|is\s+(?:all|enough)|suffices)\b
@@ -111,7 +115,8 @@ _OPEN = pattern(
     r"""\b(?:before|yet|can't|cannot|couldn't|unable|sure|certain|clear|decisions?|decide|pick|choose
     |choice|ambigu\w+|duplicates?|candidates|which\w*|who\w*|whether|if\s+it|could\s+be|either
       |clarif\w+
-    |stop\w*|hold|held|pause\w*|wait\w*|guess\w*|questions?|help|stuck|torn|hesitat\w+|match\w*|isn't|haven't)\b"""
+    |stop\w*|hold|held|pause\w*|wait\w*|guess\w*|questions?|help|stuck|torn|hesitat\w+|match\w*
+      |isn't|haven't)\b"""
 )
 
 

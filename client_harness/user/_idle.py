@@ -48,7 +48,8 @@ COURTESY = pattern(
     | \bfeel\s+free\b | \bhesitate\b | \bhappy\s+to\s+(?:help|assist)\b | \bhope\s+(?:this|that)\b
     | \bhow\s+are\s+you\b | \bwhat\s+more\b | \bhow\s+else\s+(?:can|may)\s+i\s+(?:help|assist
       |serve)\b | \bokay\?\s*enjoy
-    | \b(?:hearing|(?<!i\s)(?:hear|get))\s+back\b(?!\s+to\s+me) | \bhow\s+does\s+that\s+(?:sound|look)\s+so\s+far\b
+    | \b(?:hearing|(?<!i\s)(?:hear|get))\s+back\b(?!\s+to\s+me) | \bhow\s+does\s+that\s+(?:sound
+      |look)\s+so\s+far\b
     | \bask\s+(?:me\s+)?(?:again\s+)?(?:any\s?time|away)\b"""
 )
 _EVENT = (
@@ -159,7 +160,8 @@ _PARTING = pattern(
     (?:if|when(?:ever)?|once|how|what|should|in\s+case|as\s+soon\s+as|the\s+(?:next\s+time|moment|day))\b
     (?![^.?!]*\b(?:i|me\s+to|whether|which|or|you\s+(?:want|wish|prefer|mean|meant|agree|approve)
     |you(?:'d|\s+would)|rather|right|correct|okay)\b)
-    | \b(?:next\s+time|in\s+(?:the\s+)?future|some\s?day|one\s+day|from\s+now\s+on|another\s+time|is\s+there\s+anything
+    | \b(?:next\s+time|in\s+(?:the\s+)?future|some\s?day|one\s+day|from\s+now\s+on|another\s+time
+      |is\s+there\s+anything
     |fingers\s+crossed)\b"""
 )
 

@@ -8,6 +8,18 @@ from dataclasses import dataclass
 
 from client_harness.user._asking import PLAN, WH, Ask, Option
 from client_harness.user._done import done, waits
+from client_harness.user._focus import focused
+from client_harness.user._proposals import (
+    ASIDE,
+    BOTH,
+    REASON,
+    SEGMENTS,
+    names_value,
+    option_of,
+    proposal_of,
+    undecided,
+    wrongly,
+)
 from client_harness.user._values import (
     bases,
     mentions,
@@ -20,10 +32,6 @@ from client_harness.user._values import (
 )
 from scenarios.answer import Answer
 
-_FOCUS_ENDS = words(
-    "do does did is are was were will would should shall can could may might has have had i you we"
-    " to it 's for that you'd you'll i'm i'd they he she"
-)
 _GENERIC = words(
     "one ones of the these those two three them option options person thing exactly ever else both"
     " a an which kind sort precisely then number letter"
@@ -65,7 +73,8 @@ _MANY = re.compile(
     re.IGNORECASE,
 )
 _SEVERAL = re.compile(
-    r"\b(?:two|both|several|multiple|more\s+than\s+one|second)\s+(?:[\w']+[ ,]+){0,4}[\w']+", re.IGNORECASE
+    r"\b(?:two|both|several|multiple|more\s+than\s+one|second)\s+(?:[\w']+[ ,]+){0,4}[\w']+",
+    re.IGNORECASE,
 )
 _COUNTED = words(
     "people ones options matches candidates possibilities ways choices things results names hits"
@@ -73,17 +82,6 @@ _COUNTED = words(
 )
 _WHAT_TO_DO = words(
     "do does want wants prefer like choose pick suggest be mean meant say think happens happen need"
-)
-_AUXILIARY = re.compile(
-    r"^\W*(?:(?:so|and|but|or|then|also)[,\s]+)*(?:shall|should|may|must|do|does|did|is|are|was|would"
-    r"|will|can|could|have|has)(?:n't)?\s+(?:i|you|we|it|he|she|they|this|that|the|(?-i:[A-Z])\w+)\b",
-    re.IGNORECASE,
-)
-_TELLING = re.compile(
-    r"\b(?:know|tell|say|remember|recall|decide|choose|clarif|confirm|specif|explain|advi[sc]e"
-    r"|indicat|certain|sure|idea|matter|care|remind|see|point|pick|select|identif|name|state|help"
-    r"|give|check)\w*\b",
-    re.IGNORECASE,
 )
 _MY_DEED = re.compile(
     r"\b(?:shall|should|may|can|could)\s+i\b|\b(?:want|like|need)\s+me\s+to\b|\byou\s+(?:also\s+)?(?:like|want)\s+to\b|\b(?:ok|okay|right|fine)\s+(?:to|if\s+i)\b",
@@ -110,7 +108,6 @@ _TODO = re.compile(
     re.IGNORECASE,
 )
 _DEMONSTRATIVE = re.compile(r"^\W*(?:is|was|are|would)\s+(?:that|this|it)\b", re.IGNORECASE)
-_BOTH = re.compile(r"\b(?:both|all\s+of\s+them|each\s+of\s+them)\b", re.IGNORECASE)
 _WAITING = re.compile(
     r"\b(?:i'll|i will|i'm|i am)?\s*\b(?:wait|waiting|holding|hold|pausing|pause)\b"
     r"(?: off| on| here)* (?:for|until|till|on) (?:your?|hear)\b",
@@ -118,50 +115,6 @@ _WAITING = re.compile(
 )
 _ALSO = re.compile(
     r"\b(?:also|as well|too|in addition|while i'm at it|afterwards)\b", re.IGNORECASE
-)
-_ASIDE = re.compile(
-    r"\b(?:instead of|rather than|as opposed to|than(?!\s\d)|and not|, not)\b[^,;?]*"
-    r"|\bor (?:not|no|else|another|other|some(?:thing|one|body)? (?:else|other)|a different"
-    r"|different|would you (?:prefer|like|rather)|do you (?:want|prefer)"
-    r"|is it (?:something|some)|should i not)\b[^;]*",
-    re.IGNORECASE,
-)
-_REVERSED = re.compile(
-    r"\b(?:not(?!\s+(?:yet|been|sure|certain|paid|sent|know|able))|ignor(?:e|ing)|skip"
-    r"|declin(?:e|ing)"
-    r"|cancel|exclude|without|avoid|delete|remove|refrain|off[\s-]limits|taboo|out of bounds"
-    r"|forbidden|out of the question"
-    r"|leav(?:e|ing)(?!\s+(?:it|this|that)\s+(?!alone|be\b|out)|[^,;]*\b(?:in|until|till|to"
-    r"|from)\b)"
-    r"|(?<!you\s)keep(?:ing)?\s+(?:(?!up|on)[\w']+\s+){0,4}?(?:away|out|off|open|pending|untouched)"
-    r"|(?:stay|remain)(?:s|ing)?\s+(?:away|out|off|as|where|put|open|pending|at|there|untouched"
-    r"|unpaid|unanswered))\b"
-    r"|\b(?:don't|doesn't|do not|does not|not to)\s+(?:want|like|wish|care|think|belong)\b"
-    r"|\bis(?:n't| not) (?:to be|an option|allowed|available)\b|\b(?:wo|would|should|did)n't\b",
-    re.IGNORECASE,
-)
-_UNLESS = re.compile(r"^unless\b[^,?]*,|,?\s+unless\b[^?]*", re.IGNORECASE)
-_CONDITION = re.compile(
-    r"(?:\bnot\b|n't\b|\bnever\b|\bnothing\b).*\b(?:unless|until|before|without)\s+"
-    r"(?:you|asking|your|i have)",
-    re.IGNORECASE,
-)
-_CLOUDED = re.compile(r"\bnot\b|(?<!is)(?<!do)(?<!are)n't\b", re.IGNORECASE)
-_REASON = re.compile(
-    r"(?<=\w)[\")']?(?:,|\s[\u2013\u2014-])?\s+(?:because|since|so\s+that|so\s+\w+\s+(?:needn't"
-    r"|doesn't"
-    r"|won't|can|gets?)|even\s+though|although|though(?=\s\w)|while|given\s+that|seeing\s+that"
-    r"|now\s+that"
-    r"|in\s+case)\b[^?]*(?=\?|$)|(?<=\w),\s+there(?:'s|\s+is|\s+are)\b[^?]*$",
-    re.IGNORECASE,
-)
-_SEGMENTS = re.compile(
-    r"\s*(?:[,;:](?=\s)|[\u2013\u2014]|\bbut\b|\band\s+(?=that\b|leav|ignor|skip|not\b|declin"
-    r"|keep|stay|the\s+other))\s*",
-    re.IGNORECASE,
-)
-_MINDS = re.compile(
-    r"\b(?:mind|problem|object|objection|objections|bother|against)\b", re.IGNORECASE
 )
 _OFFERS = re.compile(
     r"^(?:(?:so|and|but|or|also|then)[,\s]+)*"
@@ -202,7 +155,7 @@ def match(ask: Ask, answers: Mapping[str, Answer]) -> list[Match]:
 
 def _matches(part: str, ask: Ask, answers: Mapping[str, Answer]) -> list[Match]:
     """Return what a clause is about, without the reason that it gives if one can tell so."""
-    core = _REASON.sub("", part)
+    core = REASON.sub("", part)
     found = _Clause(core, ask, answers).matches()
     return found or (_Clause(part, ask, answers).matches() if core != part else [])
 
@@ -211,17 +164,15 @@ def laid_out(text: str, answers: Mapping[str, Answer]) -> list[Match]:
     """Return the answers whose matter a text finds more than once, or with several values."""
     found = []
     for key, answer in answers.items():
-        if mentions(text, right(answer)) and _wrongly(text, answer) or _doubled(text, answer):
+        if (mentions(text, right(answer)) and wrongly(text, answer)) or _doubled(text, answer):
             found.append(Match(key, chooses=True))
     return found
 
 
 def _doubled(text: str, answer: Answer) -> bool:
     """Return whether a text counts several of what an answer is about ("two Bens")."""
-    for found in _SEVERAL.finditer(text):
-        if _holds(bases(tokens(found[0])), answer.asked):
-            return True
-    return False
+    several = [bases(tokens(found[0])) for found in _SEVERAL.finditer(text)]
+    return any(_holds(told, answer.asked) for told in several)
 
 
 def leaves(ask: Ask, answers: Mapping[str, Answer]) -> bool:
@@ -247,67 +198,6 @@ def _clauses(text: str) -> list[str]:
     return [part for part in parts if (part or "").strip()]
 
 
-def _focus(text: str) -> tuple[str, set[str]]:
-    """Return a clause's question word ("" for none) and the words that belong to it."""
-    found = None
-    for one in re.finditer(rf"\b{WH}\b", text, re.IGNORECASE):
-        if not _relative(text, one):
-            found = one
-            break
-    if found is None:
-        return "", set()
-    focus: set[str] = set()
-    if found[0].casefold() in ("who", "whom", "when", "where", "why"):
-        return found[0].casefold(), focus
-    rest = re.split(r"[?:;(,\u2013\u2014\"]", text[found.end() :])[0]
-    rest = re.sub(r"^\s+(?:is|are)\s+(?=the\b|your\b|(?-i:[A-Z]))", " ", rest)
-    rest = re.sub(r"^(\s+of\s+(?:the\s+)?(?:two|three|them|these|those))\b.*", r"\1", rest)
-    for word in tokens(rest)[:7]:
-        if word in _FOCUS_ENDS and not (word == "for" and focus):
-            break
-        focus.add(word)
-        if word in ("one", "ones"):
-            break
-    return found[0].casefold(), focus
-
-
-def _relative(text: str, word: re.Match[str]) -> bool:
-    """Return whether a question word begins a relative clause ("the Ana who called")."""
-    before = text[: word.start()].rstrip()
-    if before and _AUXILIARY.search(text) and not _TELLING.search(before):
-        return True
-    if word[0].casefold() == "which" and before.endswith(","):
-        verb = r"\s+(?:\w+[^s\W]s|is|was|are|were|has|had|means)\s"
-        return bool(re.match(verb, text[word.end() :]))
-    noun = re.search(
-        r"\b(?:the|a|an|one|your|her|his|their)\s+(?:[\w']+\s+)?[\w']+,?$|\bone,?$", before, re.I
-    )
-    name = re.search(r"\b(?!Of\b)[A-Z]\w+,?$", before)
-    if word[0].casefold() == "what" and re.search(
-        r"\b(?:that|this|it)(?:'s|\s+is)?$", before, re.I
-    ):
-        return bool(re.match(r"\s+(?:you|i)\b", text[word.end() :], re.I))
-    mind = re.match(r"\s+you\s+(?:want|mean|meant|had|have)\w*\b", text[word.end() :], re.I)
-    if (
-        word[0].casefold() in ("what", "who", "whom")
-        and mind
-        and re.match(r"(?:so\s+)?(?:is|was|would)\b", text, re.I)
-    ):
-        return not re.search(r"\b(?:know|tell|say|ask|me|sure)$", before, re.I)
-    if word[0].casefold() == "when":
-        return bool(
-            re.search(
-                r"\b(?:for|only|just|until|later,?|it|this|that|e?mail|message)$", before, re.I
-            )
-        )
-    if not noun and not name:
-        return False
-    if word[0].casefold() in ("who", "whose"):
-        return True
-    verb = r"\s+(?:is|was|are|were|has|had|needs|asks|came|says)\b"
-    return word[0].casefold() == "which" and bool(re.match(verb, text[word.end() :], re.I))
-
-
 class _Clause:
     """One clause of a question, matched against the answers of a scenario."""
 
@@ -317,7 +207,7 @@ class _Clause:
         self.answers = answers
         self.shown = _IDIOM.sub(" ", _WAITING.sub("", text))
         self.words = bases(tokens(self.shown))
-        self.word, self.focus = _focus(text)
+        self.word, self.focus = focused(text)
         labels = {option.label.casefold() for option in ask.options}
         self.content = {word for word in tokens(text) if word not in _FILLER} - labels
 
@@ -350,9 +240,9 @@ class _Clause:
         new = _NEW_THING.search(self.text)
         if new is not None and _unknown(new[1], known):
             return True
-        if _valued(self.shown, answer) or mentions_other(self.shown, answer):
+        if names_value(self.shown, answer) or mentions_other(self.shown, answer):
             return False
-        if _BOTH.search(self.text):
+        if BOTH.search(self.text):
             return False
         names = {name.casefold() for name in re.findall(r"(?<=\w )[A-Z]\w+", self.text)}
         return any(not bases([word]) & known for word in self.content - names)
@@ -360,10 +250,10 @@ class _Clause:
     def _shown_for(self, key: str) -> str:
         """Return what proposes a value: the clause, or the plan to which it points."""
         answer = self.answers[key]
-        if self.word or _valued(self.shown, answer) or not _DEMONSTRATIVE.search(self.text):
+        if self.word or names_value(self.shown, answer) or not _DEMONSTRATIVE.search(self.text):
             return self.shown
         for text in self.ask.before[:2]:
-            if _valued(text, answer):
+            if names_value(text, answer):
                 return self._proposal(key, text, planned=True) or self.shown
         return self.shown
 
@@ -374,7 +264,7 @@ class _Clause:
     def _about_itself(self) -> list[str]:
         literal = [key for key, a in self.answers.items() if self._names(a)]
         named = literal or self._loosely()
-        valued = [key for key, a in self.answers.items() if _valued(self.shown, a)]
+        valued = [key for key, a in self.answers.items() if names_value(self.shown, a)]
         if self.word:
             return self._asked_for(named, valued)
         if _ALSO.search(self.text):
@@ -508,7 +398,7 @@ class _Clause:
     def _proposal(self, key: str, text: str, planned: bool) -> str:
         """Return a sentence of the context if it proposes one value, else nothing."""
         answer = self.answers[key]
-        several = any(_undecided(p, answer) for p in _SEGMENTS.split(_ASIDE.sub("", text)))
+        several = any(undecided(p, answer) for p in SEGMENTS.split(ASIDE.sub("", text)))
         all_of_them = re.search(r"\bboth\b", text, re.IGNORECASE) and PLAN.search(text)
         return text if planned and (all_of_them or not several) else ""
 
@@ -518,7 +408,7 @@ class _Clause:
         valued = []
         for key, answer in self.answers.items():
             good = mentions(text, right(answer))
-            bad = _wrongly(text, answer)
+            bad = wrongly(text, answer)
             if good and bad:
                 several.append(key)
             if good or mentions(text, wrong(answer)) or mentions_other(text, answer):
@@ -544,17 +434,17 @@ class _Clause:
         items = [option.text for option in self.ask.options]
         if not items or not all(re.match(r"[\w ]+:\s", item) for item in items):
             return ""
-        told = [item for item in items if _valued(item, self.answers[key])]
+        told = [item for item in items if names_value(item, self.answers[key])]
         return told[0] if told else ""
 
     def _match(self, key: str, proposal: str) -> Match:
         answer = self.answers[key]
-        if self._proposes() and not _valued(proposal, answer):
+        if self._proposes() and not names_value(proposal, answer):
             proposal = self._form(key) or proposal
         proposed = None
         if self._proposes() and proposal and not _ALSO.search(self.text):
-            proposed = _proposed(proposal, answer, self.ask.options)
-        option = None if proposed is not None else _option(self.ask.options, answer)
+            proposed = proposal_of(proposal, answer, self.ask.options)
+        option = None if proposed is not None else option_of(self.ask.options, answer)
         chooses = bool(self.word) or bool(re.search(r"\bor\b", self.text))
         return Match(key, proposed, option, chooses)
 
@@ -568,77 +458,6 @@ def _unknown(thing: str, known: set[str]) -> bool:
 def named_things(text: str) -> bool:
     """Return whether a request asks for things by their names, as "the amount and the date"."""
     return bool(re.search(r"\b(?:the|an?|your|her|his|their)\s+\w+.*?(?:,|\band\b)", text, re.I))
-
-
-def _proposed(text: str, answer: Answer, options: tuple[Option, ...]) -> bool | None:
-    """Return whether a text proposes the right value (True), a wrong one (False), or neither."""
-    if answer.value is None or answer.value.split("|")[0].casefold() in ("yes", "no"):
-        return None
-    bare = _ASIDE.sub("", _UNLESS.sub("", _REASON.sub("", text)))
-    bare = re.sub(r"\breason\s+not\b", "objection", bare)
-    if _CONDITION.search(text):
-        bare = _REVERSED.sub("", bare)
-    good = mentions(bare, right(answer))
-    bad = _wrongly(bare, answer)
-    if _BOTH.search(bare) and not good and not bad and not re.search(r"\bor\b", bare):
-        return False if answer.others else None
-    alternatives = re.search(r"\bor\b", bare) and (good or bad)
-    if alternatives and ((good and bad) or not _both_sides(bare, answer)):
-        return None
-    told = {_segment(part, answer) for part in _SEGMENTS.split(bare)} - {None}
-    verdict = told.pop() if len(told) == 1 else None
-    return None if verdict and _MINDS.search(bare) else verdict
-
-
-def _segment(text: str, answer: Answer) -> bool | None:
-    """Return what one part of a proposal proposes; "leave Ana Reyes's open" is as good as Ruiz."""
-    good = mentions(text, right(answer))
-    bad = _wrongly(text, answer)
-    if good == bad:
-        both = good and mentions(text, wrong(answer)) and re.search(r"\b(?:both|and)\b", text)
-        if both and _REVERSED.search(text):
-            told = {_segment(part, answer) for part in re.split(r"\band\b", text)} - {None}
-            return told.pop() if len(told) == 1 else None
-        return False if both else None
-    reversals = len(_REVERSED.findall(text))
-    if reversals:
-        return bad if reversals == 1 else None
-    return None if _CLOUDED.search(text) else good
-
-
-def _undecided(text: str, answer: Answer) -> bool:
-    """Return whether a text names right and wrong values without turning one of them down."""
-    if not mentions(text, right(answer)) or not _wrongly(text, answer):
-        return False
-    return _REVERSED.search(text) is None or _segment(text, answer) is None
-
-
-def _both_sides(text: str, answer: Answer) -> bool:
-    """Return whether the right or a wrong value stands on every side of "or"."""
-    sides = re.split(r"\bor\b", text)
-    return all(mentions(s, right(answer)) or _wrongly(s, answer) for s in sides)
-
-
-def _option(options: tuple[Option, ...], answer: Answer) -> Option | None:
-    if answer.value is None:
-        return None
-    good = []
-    for option in options:
-        if mentions(option.text, right(answer)) and not _wrongly(option.text, answer):
-            good.append(option)
-    others = [option for option in options if option not in good]
-    alternative = not answer.others or any(_wrongly(option.text, answer) for option in others)
-    return good[0] if len(good) == 1 and others and alternative else None
-
-
-def _wrongly(text: str, answer: Answer) -> bool:
-    if answer.value is None:
-        return False
-    return mentions(text, wrong(answer)) or mentions_other(text, answer)
-
-
-def _valued(text: str, answer: Answer) -> bool:
-    return mentions(text, right(answer)) or mentions(text, wrong(answer))
 
 
 def _only_generic(phrase: str) -> bool:

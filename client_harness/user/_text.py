@@ -59,7 +59,9 @@ def unquoted(text: str) -> str:
 
 def unspoken(text: str) -> str:
     """Return a sentence without what it quotes of speech; titles and notes are kept."""
-    return _QUOTED.sub(lambda q: '"…"' if q[0][1:-1].strip().endswith(("?", ".", "!")) else q[0], text)
+    return _QUOTED.sub(
+        lambda q: '"…"' if q[0][1:-1].strip().endswith(("?", ".", "!")) else q[0], text
+    )
 
 
 def sentences(text: str) -> list[Sentence]:
