@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from client_harness.user._asking import WH
+from client_harness.user._shapes import WH
 from client_harness.user._values import tokens, words
 
 _FOCUS_ENDS = words(

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from client_harness.user._asking import PLAN, WH, Ask, Option
+from client_harness.user._asking import Ask, Option
 from client_harness.user._done import done, waits
 from client_harness.user._focus import focused
 from client_harness.user._proposals import (
@@ -20,6 +20,7 @@ from client_harness.user._proposals import (
     undecided,
     wrongly,
 )
+from client_harness.user._shapes import PLAN, WH
 from client_harness.user._values import (
     bases,
     mentions,
