@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from client_harness.user._done import done, undecided, waits
+from client_harness.user._focus import focused
 from client_harness.user._idle import COURTESY, idle, invites, parting
 from client_harness.user._shapes import (
     AGREE,
@@ -32,6 +33,7 @@ from client_harness.user._shapes import (
     NOUN_PLEASE,
     OFFER,
     OPEN,
+    OPEN_TO_ME,
     OVERCOME,
     OWN_PAST,
     PAST_FACT,
@@ -158,6 +160,8 @@ def _kind(
     if INVERTED.search(bare):
         return None if following is not None and SELF_ANSWER.search(following.text) else "firm"
     if _listed(told, number):
+        return "soft"
+    if not finished and OPEN_TO_ME.search(bare) and focused(bare)[0]:
         return "soft"
     if WEAK.search(bare) or OFFER.search(bare) or NOUN_PLEASE.search(bare):
         return "soft"

@@ -17,7 +17,8 @@ _DEED = pattern(
     rf"""\bi(?:'ve|\s+have)?\s+(?:(?:\w+ly|just|also|now|then)\s+)*(?:{_VERB}|let\s+\w+\s+know)
       (?!\s+(?:nothing|nobody|neither|no\b|none|you\b|myself|a\s+(?:new\s+)?draft))\b
     | ^(?:all\s+|now\s+)?(?:done|set|saved|{_VERB}|sorted)\s*(?:[.!,:;\u2013\u2014]|$)
-    | ^(?:paid|sent|forwarded|replied|answered|moved|booked|ordered|e-?mailed|told|informed
+    | ^(?:accepted|passed|paid|sent|forwarded|replied|answered|moved|booked|ordered|e-?mailed
+      |told|informed
       |cancell?ed
       |settled|updated|changed)\s+(?!on\b|by\b|from\b|nothing\b|no\b)
     | \b(?:is|are|'s|(?:ha(?:s|ve)|'s|'ve)\s+(?:now\s+)?been)\s+(?:(?:now|already|also|all)\s+)?
@@ -27,7 +28,7 @@ _DEED = pattern(
     | (?<!\bi\s)(?<!\byou\s)\b(?:has|have)\s+(?:now\s+)?(?:\$\d|(?:her|his|their|your|the
       |its)\s+(?:\w+\s+)?
       (?:\$|money|e?-?mail|answer|receipt|request|message|share|figures?|notes?|weather|numbers?)
-      |it\b)
+      |it\b|both\b|all\b)
     | ^(?:(?-i:[A-Z])\w+\s+){{1,2}}(?:now\s+)?knows?\b
     | \b(?:went|gone)\s+(?:out|through|off|to|from)\b | \b(?:was|were)\s+delivered\b
     | \bleft\s+(?:your|the)\s+\w+\s+account\b"""
@@ -88,6 +89,10 @@ _WAITS = pattern(
     | \bif\s+(?:you(?:'re|\s+are)|that(?:'s|\s+is)|it(?:'s|\s+is))\s+(?:\w+\s+)?(?:good|fine
       |ok(?:ay)?
       |all\s?right|cool|comfortable|happy|right|correct|the\s+one)\b
+    | \bif\s+(?:nothing|nobody|no\s+one|there(?:'s|\s+is|\s+are)\s+no)\b[^.?!]*,\s*i(?:'ll
+      |\s+will)\b
+    | \b(?:once|when|as\s+soon\s+as)\s+i\s+(?:have|know|get)\s+(?:it|that|them|this|both|those
+      |the)\b
     | \bif\s+i\s+may\b | \bunless\s+(?:that|this|it)(?:'s|\s+is)\b
     | \bneed\s+to\s+know\b | \b(?:unless|until|till|once|before)\s+i(?:'ve)?\s+(?:\w+\s+)?hear[d]?\b
     | \bplease\s+(?:authori[sz]e|allow|permit|grant|share|supply|instruct|guide|weigh|assist
@@ -116,7 +121,8 @@ _OPEN = pattern(
     |choice|ambigu\w+|duplicates?|candidates|which\w*|who\w*|whether|if\s+it|could\s+be|either
       |clarif\w+
     |stop\w*|hold|held|pause\w*|wait\w*|guess\w*|questions?|help|stuck|torn|hesitat\w+|match\w*
-      |isn't|haven't)\b"""
+      |isn't|haven't)\b
+    | \bi(?:'m|\s+am)?\s+(?:do\s+not|don't|not|won't|didn't|am\s+not)\b"""
 )
 
 

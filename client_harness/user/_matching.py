@@ -58,8 +58,8 @@ _FILLER = words(
     "permission consent blessing choice preference say-so nod verdict selection pick picks "
     "allow allowed mind green light help concur suggestion suggestions idea ideas wishes minds "
     "needed required missing input action look agreed wrong specify any assume assumption "
-    "suppose guess thinking track choosing thumbs up payment transfer transaction release submit "
-    "email mail message otherwise stop thoughts steps try find some"
+    "suppose guess thinking track choosing thumbs up yay nay payment transfer transaction "
+    "release submit email mail message otherwise stop thoughts steps try find some"
 )
 _POINTS = words(
     "it that this them those these one ones either both instead him her he she two option options"
@@ -214,7 +214,7 @@ class _Clause:
 
     def matches(self) -> list[Match]:
         itself = self._about_itself()
-        keys = [key for key in itself if not self._settled(key) and not self._foreign(key)]
+        keys = [key for key in itself if not (self._settled(key) or self._foreign(key))]
         if keys:
             return [self._match(key, self._shown_for(key)) for key in self._ordered(keys)]
         if itself:

@@ -19,7 +19,9 @@ ASIDE = re.compile(
 _REVERSED = re.compile(
     r"\b(?:not(?!\s+(?:yet|been|sure|certain|paid|sent|know|able))|ignor(?:e|ing)|skip"
     r"|declin(?:e|ing)"
-    r"|cancel|exclude|without|avoid|delete|remove|refrain|off[\s-]limits|taboo|out of bounds"
+    r"|cancel|exclude"
+    r"|without(?!\s+(?:me|you|her|him|us|them|waiting)\b)|avoid|delete"
+    r"|remove|refrain|off[\s-]limits|taboo|out of bounds"
     r"|forbidden|out of the question"
     r"|leav(?:e|ing)(?!\s+(?:it|this|that)\s+(?!alone|be\b|out)|[^,;]*\b(?:in|until|till|to"
     r"|from)\b)"

@@ -22,7 +22,7 @@ ANSWER = (
 IDIOM = pattern(
     r"""^(?:and\s+|so\s+)?(?:guess\s+what|you\s+know\s+what|who\s+knows|why\s+not|remember
     |(?:the|my|your|its|one|a)\s+(?:\w+\s+){0,2}(?:result|outcome|catch|reason|problem|verdict
-    |upshot|snag|good\snews|bad\snews)|long\s+story\s+short|what\s+gives|how\s+come
+    |upshot|snag|good\snews|bad\snews)|how\s+(?:can|do|did)\s+(?:i|you)\s+(?:tell|know)|long\s+story\s+short|what\s+gives|how\s+come
     |wondering\s[^?]*|see|curious|surprised|good\snews|the\s(?:good|bad)\snews)\?+$
     | ^good\s+(?:thing|job|to\s+know)\b"""
 )
@@ -174,6 +174,10 @@ OPEN = pattern(
     |tell\s+me|confirm)\b"""
 )
 ANNOUNCES = pattern(r"\b(?:questions|decisions|choices)\b[^.?!]*:\W*$")
+OPEN_TO_ME = pattern(
+    r"""\b(?:i\s+(?:really\s+)?know|sure|certain|clarity|clear|tell|need|depends|matters|question|open
+    |idea|help|information|clue|wonder)\b[^.]*\b(?:which|who|whom|whose)\b"""
+)
 HEADER = pattern(r"\b(?:questions?|things?|details?|points?|following|information)\b[^.?!]*:\s*$")
 WEAK = pattern(
     r"^(?:still\s+)?need\s+(?:the|an?)\b|\bi(?:'d|'ll)?\s+(?:\w+\s+){0,2}(?:need|require|lack"
@@ -285,7 +289,7 @@ DECIDED = pattern(
     r"|answered|forwarded|moved|assumed)\b(?!\s+(?:nothing|nobody|neither|no\b))"
 )
 UNKNOWN = pattern(
-    r"\b(?:not|no|nothing|neither|unknown|unclear|two|both|either|several|multiple|three|others?|differ\w*)\b|n't\b"
+    r"\b(?:not|no|nothing|neither|unknown|unclear|two|both|either|several|multiple|three|others?|differ\w*|one\b.*\bone)\b|n't\b"
 )
 FACT = pattern(
     r"^(?:(?:so|and|but)[\s,]+)?(?:why|how\s+come|how|what|when|where)\b"

@@ -16,6 +16,7 @@ _LABEL = re.compile(
     r"^\s*(?:[-*+•–]\s+|(?:option\s+)?\(?(\d{1,2}|[a-h])[.):]\)?\s+|option\s+(\d|[a-h])\b\s*[-–—]\s*|(\d|[a-h])\s*=\s*)",
     re.IGNORECASE,
 )
+_MARKED = re.compile(r"^\s*(?:\*\*|__)\(?(?:option\s+)?(?:\d{1,2}|[a-h])[.):]", re.IGNORECASE)
 _OPTION = re.compile(r"^option\s+(\d|[a-h])\s*[.):–—-]\s*", re.IGNORECASE)
 _QUOTED = re.compile(r"\"[^\"\n]*\"|(?<![\w'])'[^'\n]*[.!?,]'(?!\w)")
 _ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|mr|mrs|ms|dr|vs|etc|approx|st|no|inc|jr|sr)\.$", re.I)
@@ -73,6 +74,7 @@ def sentences(text: str) -> list[Sentence]:
         if not line.strip():
             blank = True
             continue
+        line = _MARKUP.sub("", line) if _MARKED.match(line) else line
         label = _LABEL.match(line)
         heading = marked or bool(_HEADING.match(line))
         if blank or label or heading:
