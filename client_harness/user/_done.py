@@ -29,7 +29,7 @@ _DEED = pattern(
       |its)\s+(?:\w+\s+)?
       (?:\$|money|e?-?mail|answer|receipt|request|message|share|figures?|notes?|weather|numbers?)
       |it\b|both\b|all\b)
-    | ^(?:(?-i:[A-Z])\w+\s+){{1,2}}(?:now\s+)?knows?\b
+    | ^(?:(?-i:[A-Z])\w+\s+){{1,2}}(?:now\s+)?(?:knows?|received)\b
     | \b(?:went|gone)\s+(?:out|through|off|to|from)\b | \b(?:was|were)\s+delivered\b
     | \bleft\s+(?:your|the)\s+\w+\s+account\b"""
 )
