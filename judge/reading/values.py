@@ -121,7 +121,7 @@ def aliases() -> dict[str, tuple[str, ...]]:
 def _provider_pattern() -> re.Pattern[str]:
     ways = sorted(aliases(), key=len, reverse=True)
     joined = "|".join(re.escape(way) for way in ways)
-    return re.compile(rf"(?<![\w@.])(?:{joined})(?![\w@])(?!\.\w)", re.IGNORECASE)
+    return re.compile(rf"(?<![\w@.])(?:{joined})(?![\w@])(?!\.\w)")
 
 
 def day_means(text: str, today: str) -> tuple[str, ...]:
@@ -144,23 +144,72 @@ class _Masker:
 def mask(text: str, today: str, people: Sequence[str]) -> Masked:
     """Return a text with its values masked."""
     made = _Masker(today, people)
-    text = text.replace("\u2019", "'").replace("\u00a0", " ").replace("\u2212", "-")
-    text = re.sub(r"[\u201c\u201d]", '"', text)
-    text = re.sub(r"\*\*|__|`", "", text)
-    text = re.sub(r"[\u2705\u2714\u2611]\ufe0f?", f" {TICK} ", text)
-    text = re.sub(r"[\u274c\u2716\u2717\u2718]\ufe0f?", f" {CROSS} ", text)
-    text = _words_to_digits(text)
+    if not text.isascii():
+        text = text.replace("\u2019", "'").replace("\u00a0", " ").replace("\u2212", "-")
+        text = _CURLY.sub('"', text)
+        text = _TICKS.sub(f" {TICK} ", text)
+        text = _CROSSES.sub(f" {CROSS} ", text)
+    if "*" in text or "_" in text or "`" in text:
+        text = _MARKUP.sub("", text)
+    text = _sub(_WORDS, _digits, text)
     text = _people(text, made)
-    text = re.sub(r"https?://\S+", "link", text)
-    text = _provider_pattern().sub(
-        lambda m: made.put("provider", aliases()[m[0].lower()], m[0]), text
+    if "http" in text:
+        text = _LINK.sub("link", text)
+    text = _sub(
+        _provider_pattern(),
+        lambda raw, _: made.put("provider", aliases()[raw.lower()], raw),
+        text,
     )
-    for pattern, read in _STEPS:
-        text = pattern.sub(functools.partial(_put, made, read), text)
+    for step in _STEPS:
+        if step.may_be_in(text.lower()):
+            text = step.pattern.sub(functools.partial(_put, made, step.read), text)
     return Masked(text, tuple(made.values))
 
 
+_CURLY = re.compile(r"[\u201c\u201d]")
+_TICKS = re.compile(r"[\u2705\u2714\u2611]\ufe0f?")
+_CROSSES = re.compile(r"[\u274c\u2716\u2717\u2718]\ufe0f?")
+_MARKUP = re.compile(r"\*\*|__|`")
+_LINK = re.compile(r"https?://\S+")
+
+
+def _sub(pattern: re.Pattern[str], new: Callable[[str, int], str], text: str) -> str:
+    """Return a text with what a pattern of small letters finds replaced, in whatever case it is.
+
+    `new` gets what was found as it is written, and where it ends. Patterns that ignore case would
+    be several times slower.
+    """
+    low = text.lower()
+    if len(low) != len(text):
+        low = "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
+    parts = []
+    at = 0
+    for found in pattern.finditer(low):
+        start, end = found.span()
+        parts.append(text[at:start])
+        parts.append(new(text[start:end], end))
+        at = end
+    parts.append(text[at:])
+    return "".join(parts)
+
+
 _Read = Callable[[re.Match[str], _Masker], "tuple[str, Sequence[Any], str] | None"]
+
+
+class _Step(NamedTuple):
+    """How values of a type are found and read.
+
+    What a step finds holds one of its hints, in small letters, which saves the search in most
+    texts.
+    """
+
+    pattern: re.Pattern[str]
+    read: _Read
+    hints: tuple[str, ...] = ("",)
+
+    def may_be_in(self, low: str) -> bool:
+        """Return whether one of the hints is in a text of small letters."""
+        return any(hint in low for hint in self.hints)
 
 
 def _put(made: _Masker, read: _Read, found: re.Match[str]) -> str:
@@ -176,19 +225,14 @@ def _put(made: _Masker, read: _Read, found: re.Match[str]) -> str:
 
 # -- numbers in words ----------------------------------------------------------------------------
 _WORDS = re.compile(
-    rf"\b(?:a hundred|a thousand|(?:{_NUMBER_WORD}))(?:(?:[ -]|\sand\s)(?:{_NUMBER_WORD}))*\b",
-    re.IGNORECASE,
+    rf"\b(?:a hundred|a thousand|(?:{_NUMBER_WORD}))(?:(?:[ -]|\sand\s)(?:{_NUMBER_WORD}))*\b"
 )
 
 
-def _words_to_digits(text: str) -> str:
-    return _WORDS.sub(_digits, text)
-
-
-def _digits(found: re.Match[str]) -> str:
-    words = re.split(r"[\s-]+", found[0].lower())
+def _digits(raw: str, _: int) -> str:
+    words = re.split(r"[\s-]+", raw.lower())
     if words in (["one"], ["zero"]) or words[0] == "and":
-        return found[0]
+        return raw
     groups: list[int] = []
     fresh = True
     for word in words:
@@ -257,8 +301,8 @@ def _names(people: tuple[str, ...]) -> _Ways:
     address = r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?<![\w@])@[\w-]+"
     return _Ways(
         {way: tuple(names) for way, names in ways.items()},
-        re.compile(rf"(?<!\w)(?:{plain})", re.IGNORECASE),
-        re.compile(f"{address}|{plain}", re.IGNORECASE),
+        re.compile(rf"(?<!\w)(?:{plain})"),
+        re.compile(f"{address}|{plain}"),
     )
 
 
@@ -303,16 +347,15 @@ def _people(text: str, made: _Masker) -> str:
     pattern = with_addresses if "@" in text else plain
     last: list[tuple[str, ...]] = []
 
-    def name(found: re.Match[str]) -> str:
-        raw = found[0]
+    def name(raw: str, end: int) -> str:
         low = raw.lower()
         if low in _HE:
-            if low == "her" and re.match(r"\s+[a-z]", text[found.end() :]):
-                following = text[found.end() :].split(None, 1)[0].lower().strip(".,;:!?")
+            if low == "her" and re.match(r"\s+[a-z]", text[end:]):
+                following = text[end:].split(None, 1)[0].lower().strip(".,;:!?")
                 if following not in _AFTER_OBJECT:
                     return raw  # "her e-mail"
             return made.put("person", ("?", *(last[-1] if last else ())), raw)
-        if low in _NO_NAMES and not (raw[0].isupper() and _is_name_here(text, found)):
+        if low in _NO_NAMES and not (raw[0].isupper() and _is_name_here(text, end - len(raw))):
             return raw
         means = ways.get(low) or who(raw, made.people)
         if "@" in raw and not raw.startswith("@"):
@@ -320,7 +363,7 @@ def _people(text: str, made: _Masker) -> str:
         last.append(means)
         return made.put("person", means, raw)
 
-    text = pattern.sub(name, text)
+    text = _sub(pattern, name, text)
     return _KIN.sub(lambda found: made.put("person", ("?", "kin"), found[0]), text)
 
 
@@ -336,9 +379,9 @@ _AFTER_OBJECT = frozenset(
 )
 
 
-def _is_name_here(text: str, found: re.Match[str]) -> bool:
+def _is_name_here(text: str, start: int) -> bool:
     """Return whether a capital is not just that of a sentence's beginning."""
-    before = text[: found.start()].rstrip(" ")
+    before = text[:start].rstrip(" ")
     return bool(before) and before[-1] not in ".!?\n|-*#"
 
 
@@ -438,11 +481,20 @@ def _number(found: re.Match[str], _: _Masker) -> tuple[str, Sequence[Any], str] 
 
 _N = r"(?P<n>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)"
 _SIGNED = r"(?<![\w.])(?P<n>[-+]?\d+(?:\.\d+)?)"
-_STEPS: tuple[tuple[re.Pattern[str], _Read], ...] = (
-    (DAY, _day),
-    (re.compile(r"\b(?P<h>\d{1,2})(?::(?P<m>\d\d))?\s?(?P<half>[ap])\.?m\b\.?", re.I), _clock),
-    (re.compile(r"(?<![\d:$.])\b(?P<h>\d{1,2}):(?P<m>\d\d)(?!\d)(?P<half>)(?::\d\d)?"), _clock),
-    (
+_BEFORE = "0123456789 \t\n"
+_STEPS = (
+    _Step(DAY, _day),
+    _Step(
+        re.compile(r"\b(?P<h>\d{1,2})(?::(?P<m>\d\d))?\s?(?P<half>[ap])\.?m\b\.?", re.I),
+        _clock,
+        ("am", "pm", "a.m", "p.m"),
+    ),
+    _Step(
+        re.compile(r"(?<![\d:$.])\b(?P<h>\d{1,2}):(?P<m>\d\d)(?!\d)(?P<half>)(?::\d\d)?"),
+        _clock,
+        (":",),
+    ),
+    _Step(
         re.compile(
             r"\b(?P<part>half|a quarter|quarter|5|10|20|25)(?: minutes)? (?P<way>past|to|after"
             r"|before)"
@@ -450,10 +502,15 @@ _STEPS: tuple[tuple[re.Pattern[str], _Read], ...] = (
             re.I,
         ),
         _spoken_time,
+        (" past ", " to ", " after ", " before "),
     ),
-    (re.compile(r"\b(?:noon|midnight|midday)\b", re.I), _word_time),
-    (re.compile(r"\b(?P<h>\d{1,2}|one) ?o['\u2019]?clock\b(?P<h2>)", re.I), _hour),
-    (
+    _Step(
+        re.compile(r"\b(?:noon|midnight|midday)\b", re.I),
+        _word_time,
+        ("noon", "midnight", "midday"),
+    ),
+    _Step(re.compile(r"\b(?P<h>\d{1,2}|one) ?o['\u2019]?clock\b(?P<h2>)", re.I), _hour, ("clock",)),
+    _Step(
         re.compile(
             r"(?:US\s?)?\$\s?"
             + _N
@@ -461,15 +518,27 @@ _STEPS: tuple[tuple[re.Pattern[str], _Read], ...] = (
             + _N.replace("<n>", "<n2>"),
         ),
         lambda f, m: ("money", [_cents(f["n"] or f["n2"], f["k"])], ""),
+        ("$", "usd", "eur", "gbp"),
     ),
-    (
+    _Step(
         re.compile(r"\b" + _N + r" dollars?(?:,? and)? (?P<c>\d{1,2}) cents?\b", re.I),
         lambda f, m: ("money", [_cents(f["n"]) + int(f["c"])], ""),
+        ("cent",),
     ),
-    (re.compile(r"\b" + _N + r"[\s-]?(?:dollars?|bucks|usd|euros?)\b", re.I), _money),
-    (re.compile(r"\b" + _N + r" ?(?:cents?\b|\u00a2)", re.I), _small_money),
-    (re.compile(_SIGNED + r"\s?(?:%|percent\b|per cent\b|pct\b)", re.I), _percent),
-    (
+    _Step(
+        re.compile(r"\b" + _N + r"[\s-]?(?:dollars?|bucks|usd|euros?)\b", re.I),
+        _money,
+        ("dollar", "bucks", "usd", "euro"),
+    ),
+    _Step(
+        re.compile(r"\b" + _N + r" ?(?:cents?\b|\u00a2)", re.I), _small_money, ("cent", "\u00a2")
+    ),
+    _Step(
+        re.compile(_SIGNED + r"\s?(?:%|percent\b|per cent\b|pct\b)", re.I),
+        _percent,
+        ("%", "percent", "per cent", "pct"),
+    ),
+    _Step(
         re.compile(
             _SIGNED
             + r"\s?(?:(?:\u00b0|\u00ba|degrees?\b|deg\b)(?:\s?(?:[FC]\b|fahrenheit|celsius))?"
@@ -477,18 +546,30 @@ _STEPS: tuple[tuple[re.Pattern[str], _Read], ...] = (
             re.I,
         ),
         _temp,
+        (
+            "\u00b0",
+            "\u00ba",
+            "deg",
+            "fahrenheit",
+            "celsius",
+            *[f"{c}f" for c in _BEFORE],
+            *[f"{c}c" for c in _BEFORE],
+        ),
     ),
-    (
+    _Step(
         re.compile(
+            # Looking at the letter first is what makes the search fast.
+            r"(?=[\do])(?:"
             r"(?:(?<=\bat )|(?<=\bat about )|(?<=\bat around ))(?P<h>\d{1,2}|one)"
             r"(?=[.,;:!?)]*(?:\s*$|\s*\n)|[.,;!?)](?!\d)|\s(?:on|in|sharp|and|instead|with|for|now"
             r"|tonight|but|or|so|until|today|tomorrow|this|it|there|we|you|i|he|she|they|already"
             r"|x(?:day|provider|person))\b|\sx(?:day|provider|person)\d)"
             r"|(?:(?<=\baround )|(?<=\babout )|(?<=\buntil )|(?<=\btill )|(?<=\bfrom )|(?<=\bby ))"
-            r"(?P<h2>\d{1,2}|one)(?=ish\b| (?:on |in the |this |tomorrow|tonight|xday\d))",
+            r"(?P<h2>\d{1,2}|one)(?=ish\b| (?:on |in the |this |tomorrow|tonight|xday\d)))",
             re.I,
         ),
         _hour,
+        ("at ", "around ", "about ", "until ", "till ", "from ", "by "),
     ),
-    (re.compile(r"(?<![\w.:/#-])" + _N + r"(?![\w/%]|:\d|\.\d|-\w)"), _number),
+    _Step(re.compile(r"(?<![\w.:/#-])" + _N + r"(?![\w/%]|:\d|\.\d|-\w)"), _number),
 )
