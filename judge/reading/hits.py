@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import functools
 import re
-from collections import Counter
 from collections.abc import Iterable, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
-from judge.reading.claims import split_phrase, vocabulary
+from judge.reading.claims import vocabulary
 from judge.reading.concepts import Item, matches
+from judge.reading.forms import Form, possible
 from judge.reading.marks import believed, marked, reported
 from judge.reading.polarity import Passage, polarity, repeated
 from judge.reading.slots import is_amount, is_verb, segment
@@ -96,52 +96,6 @@ def passage(key: Key) -> Passage:
 
 
 @dataclass(frozen=True)
-class _Form:
-    """A form or denial of a kind: its items, and the types and words that it passes over.
-
-    A text must have one of the words of each of `needs`.
-    """
-
-    kind: str
-    number: int
-    denial: bool
-    items: tuple[Item, ...]
-    without: frozenset[str]
-    needs: tuple[frozenset[str], ...]
-
-
-@functools.cache
-def _forms() -> tuple[_Form, ...]:
-    """Return the forms of all kinds, those of a kind before its denials."""
-    found: list[_Form] = []
-    common = Counter[str]()
-    for kind, entry in vocabulary().items():
-        for denial, phrases in ((False, entry.forms), (True, entry.denials)):
-            for phrase in entry.phrases(phrases):
-                items, without = split_phrase(phrase)
-                needs = tuple(item.needs for item in items)
-                found.append(_Form(kind, len(found), denial, items, without, needs))
-                for need in needs:
-                    common.update(need)
-    return tuple(_rarest_first(form, common) for form in found)
-
-
-def _rarest_first(form: _Form, common: Counter[str]) -> _Form:
-    needs = sorted(form.needs, key=lambda need: sum(common[word] for word in need))
-    return replace(form, needs=tuple(needs))
-
-
-@functools.cache
-def _index() -> dict[str, tuple[_Form, ...]]:
-    """Return the forms by the words of their rarest item."""
-    found: dict[str, list[_Form]] = {}
-    for form in _forms():
-        for word in form.needs[0]:
-            found.setdefault(word, []).append(form)
-    return {word: tuple(forms) for word, forms in found.items()}
-
-
-@dataclass(frozen=True)
 class _Chance:
     """A unit with the forms of one kind of which it has a word for each item.
 
@@ -150,7 +104,7 @@ class _Chance:
 
     unit: Unit
     joined: tuple[Sentence, int] | None
-    forms: list[_Form]
+    forms: list[Form]
 
 
 @functools.lru_cache(maxsize=512)
@@ -160,27 +114,14 @@ def _chances(key: Key) -> dict[str, list[_Chance]]:
     found: dict[str, list[_Chance]] = {}
     for unit in text.units:
         joined = _joined(text, unit)
-        keys = joined[0].keys if joined else unit.sentence.keys
-        by_kind: dict[str, list[_Form]] = {}
-        for form in _possible(unit, keys):
+        own = unit.sentence.keys
+        keys = joined[0].keys if joined else own
+        by_kind: dict[str, list[Form]] = {}
+        for form in possible(keys, own | _types(unit)):
             by_kind.setdefault(form.kind, []).append(form)
         for kind, forms in by_kind.items():
             found.setdefault(kind, []).append(_Chance(unit, joined, forms))
     return found
-
-
-def _possible(unit: Unit, keys: frozenset[str]) -> list[_Form]:
-    """Return the forms of which each item has a word among some keys, in their order."""
-    index = _index()
-    passed = unit.sentence.keys | _types(unit)
-    found: dict[int, _Form] = {}
-    for key in index.keys() & keys:
-        for form in index[key]:
-            if any(keys.isdisjoint(need) for need in form.needs[1:]):
-                continue
-            if form.without.isdisjoint(passed):
-                found[form.number] = form
-    return [found[number] for number in sorted(found)]
 
 
 def kinds_in(key: Key) -> Set[str]:
@@ -214,7 +155,7 @@ def _in_unit(key: Key, chance: _Chance) -> Iterable[Hit]:
             yield from _below(key, chance, form)
 
 
-def _below(key: Key, chance: _Chance, form: _Form) -> Iterable[Hit]:
+def _below(key: Key, chance: _Chance, form: Form) -> Iterable[Hit]:
     """Yield the hits of a form that lies partly in the heading."""
     assert chance.joined is not None
     sentence, shift = chance.joined
@@ -283,7 +224,6 @@ def _joined(text: Text, unit: Unit) -> tuple[Sentence, int] | None:
     return _join(above.sentence, unit.sentence)
 
 
-@functools.lru_cache(maxsize=1024)
 def _join(above: Sentence, item: Sentence) -> tuple[Sentence, int]:
     shift = len(above.words)
     breaks = above.breaks | {shift} | {b + shift for b in item.breaks}
