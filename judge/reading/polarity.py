@@ -8,7 +8,7 @@ the end of its clause.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from judge.reading.words import Sentence
@@ -160,15 +160,54 @@ _EARLIER = {
 _AHEAD = {"will", "would", "plan", "steps", "options", "pending", "next", "recommend", "suggest"}
 _YES = {"yes", "yep", "yeah", "correct"}
 _NO = {"no", "nope", "not", "unfortunately"}
+_MARKERS = frozenset(
+    {"not", "can", "could", "please", "let"}
+    | (_NEGATORS | _DOUBTS | _HEDGES | _FUTURE | _AIMS | _ACTIVE_AIMS)
+)
+"""Words of which one is in whatever negates, doubts, hedges or intends."""
+_MARKER_BASES = frozenset(_NEGATOR_STEMS | {"instead", "rather", "far"})
+_SUPPOSING = frozenset(_CONDITIONS | _TIMES_TO_COME | {"case"})
 
 
 @dataclass(frozen=True, slots=True)
+class _Signs:
+    """The places of the words of a sentence that may keep it from a plain assertion."""
+
+    markers: tuple[int, ...]
+    supposing: tuple[int, ...]
+    earlier: tuple[int, ...]
+
+
+def _signs(sentence: Sentence) -> _Signs:
+    markers = []
+    supposing = []
+    earlier = []
+    for place, word in enumerate(sentence.words):
+        if word.text in _MARKERS or not _MARKER_BASES.isdisjoint(word.bases):
+            markers.append(place)
+        if word.text in _SUPPOSING:
+            supposing.append(place)
+        if word.text in _EARLIER:
+            earlier.append(place)
+    return _Signs(tuple(markers), tuple(supposing), tuple(earlier))
+
+
+@dataclass(slots=True)
 class Passage:
     """The sentences of one text, of which one may lean on another (a heading over its list, an
     answer after a question).
     """
 
     sentences: tuple[Sentence, ...]
+    _signs: dict[int, _Signs] = field(default_factory=dict)
+
+    def signs(self, number: int) -> _Signs:
+        """Return the signs of a sentence."""
+        found = self._signs.get(number)
+        if found is None:
+            found = _signs(self.sentences[number])
+            self._signs[number] = found
+        return found
 
 
 def polarity(reading: Passage, number: int, positions: Sequence[int]) -> tuple[Polarity, bool]:
@@ -176,7 +215,8 @@ def polarity(reading: Passage, number: int, positions: Sequence[int]) -> tuple[P
     speaks of an earlier try.
     """
     sentence = reading.sentences[number]
-    value = _within(sentence, positions)
+    signs = reading.signs(number)
+    value = _within(sentence, signs, positions)
     if value == "open" and _asked(sentence, positions[0]) and number + 1 < len(reading.sentences):
         answer = reading.sentences[number + 1].words[0].text
         value = "yes" if answer in _YES else "no" if answer in _NO else value
@@ -184,13 +224,14 @@ def polarity(reading: Passage, number: int, positions: Sequence[int]) -> tuple[P
         heading = _heading(reading.sentences, number)
         if heading is not None:
             value = _ahead(heading)
+    return value, bool(signs.earlier) and _is_earlier(sentence, signs, positions)
+
+
+def _is_earlier(sentence: Sentence, signs: _Signs, positions: Sequence[int]) -> bool:
     start = _clause(sentence, positions[0], across="colon")
-    earlier = any(w.text in _EARLIER for w in sentence.words[start : positions[-1] + 1]) or (
-        start >= 2
-        and any(w.text in _EARLIER for w in sentence.words[:2])
-        and start == _first_break(sentence)
-    )
-    return value, earlier
+    if any(start <= at <= positions[-1] for at in signs.earlier):
+        return True
+    return start >= 2 and signs.earlier[0] < 2 and start == _first_break(sentence)
 
 
 def repeated(sentence: Sentence, positions: Sequence[int]) -> bool:
@@ -214,15 +255,17 @@ def repeated(sentence: Sentence, positions: Sequence[int]) -> bool:
     return refrained and once_more and bool(_FIRST & set(before))
 
 
-def _within(sentence: Sentence, positions: Sequence[int]) -> Polarity:
+def _within(sentence: Sentence, signs: _Signs, positions: Sequence[int]) -> Polarity:
     words = sentence.words
     matched = set(positions)
     first = positions[0]
     last = positions[-1]
-    if _asked(sentence, first) or _supposed(sentence, first, matched):
+    if _asked(sentence, first):
         return "open"
     start = _clause(sentence, first)
-    span = [i for i in range(start, last) if i not in matched]
+    if _supposed(sentence, signs, first, matched, start):
+        return "open"
+    span = [i for i in signs.markers if start <= i < last and i not in matched]
     if any(_doubts(sentence, i) for i in span) or any(_hedges(sentence, i) for i in span):
         return "open"
     span = [i for i in span if not _aside(sentence, i, matched)]
@@ -325,10 +368,13 @@ def _asked(sentence: Sentence, place: int) -> bool:
     return opening in _ASKING or words[0].text in _ASKING
 
 
-def _supposed(sentence: Sentence, place: int, matched: set[int]) -> bool:
+def _supposed(
+    sentence: Sentence, signs: _Signs, place: int, matched: set[int], clause: int
+) -> bool:
     words = sentence.words
-    clause = _clause(sentence, place)
-    for at in range(place):
+    for at in signs.supposing:
+        if at >= place:
+            break
         text = words[at].text
         if at in matched:
             continue
@@ -507,10 +553,11 @@ def _ahead(heading: Sentence) -> Polarity:
     """
     words = heading.words
     place = len(words) - 1
+    clause = _clause(heading, place)
     if any(
         w.text in ("would", "should", "shall", "want", "like", "next", "can") for w in words[:2]
-    ) or _supposed(heading, place, set()):
+    ) or _supposed(heading, _signs(heading), place, set(), clause):
         return "open"
-    if any(_negates(heading, i, set()) for i in range(_clause(heading, place), len(words))):
+    if any(_negates(heading, i, set()) for i in range(clause, len(words))):
         return "no"
     return "open" if any(w.text in _AHEAD for w in words) else "yes"
