@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from judge.reading.texts import Text, Unit, taken_apart
 
 _BACK = re.compile(
-    r"\b(?:none|nothing|not (?:all|any|everything)|little) of (?:that|this|it|the above|what i"
+    # What begins a word stands in one group, so that the search passes over all other letters.
+    r"(?:\b(?:none|nothing|not (?:all|any|everything)|little) of (?:that|this|it|the above|what i"
     r"|which|those)\b.{0,60}\b(?:true|right|correct|accurate|happened|real|so|done|took place)\b"
     r"|\b(?:scratch|strike|forget) (?:that|all that|all of that|the above|this|what i)\b"
     r"|\b(?:ignore|disregard) (?:that|this|all that|all of that|the above|everything|what i"
@@ -39,11 +40,11 @@ _BACK = re.compile(
     r"|\bi (?:did not|have not) (?:actually |really )?(?:do|done|did) (?:any|all)"
     r" of (?:that|this|it|these|those|the above)\b"
     r"|\bi did none of (?:that|this|it|these|those|the above)\b"
-    r"|^(?:(?:no|wait|actually|well|sorry|but|oh|hm|hold on) )*(?:i|it|that|they) "
-    r"(?:have|has|did|was|is|do|does|were) not(?: actually| really)?$"
     r"|\b(?:everything|all|the whole thing|anything)(?: \w+){0,3} (?:is|was) (?:fictional|fiction"
     r"|untrue|false|made up|wrong|invented)\b"
-    r"|\b(?:not|never) a word of (?:that|it|this)\b"
+    r"|\b(?:not|never) a word of (?:that|it|this)\b)"
+    r"|^(?:(?:no|wait|actually|well|sorry|but|oh|hm|hold on) )*(?:i|it|that|they) "
+    r"(?:have|has|did|was|is|do|does|were) not(?: actually| really)?$"
 )
 _BACK_STRONG = re.compile(
     r"^(?:correction|retraction|erratum|edit|update|wait|sorry|actually|no|oops|apologies|hold on"
@@ -62,12 +63,12 @@ _EITHER = re.compile(
     r"|those|the two|the 2"
     r"|xnumber\d+x"
     r"|the xnumber\d+x|these xnumber\d+x|the statements|the below)\b"
-    r"|\b(?:either|whichever|alternatively)\b"
+    r"|(?:\b(?:either|whichever|alternatively)\b"
     r"|\b(?:2|two|xnumber\d+x|several|some|the) (?:possibilities|possible|alternatives|scenarios)\b"
     r"|\bpossible (?:outcomes|answers|results|explanations|scenarios)\b"
     r"|\bor (?:else|maybe|perhaps|possibly|not|it|that|i|they|he|she|we|nothing|no)\b"
     r"|\b(?:not sure|unsure|do not know|can not say|can not tell) which\b"
-    r"|\bpick (?:the|whichever)\b|\bdepending on (?:which|whether)\b"
+    r"|\bpick (?:the|whichever)\b|\bdepending on (?:which|whether)\b)"
 )
 _OPTION = re.compile(
     r"^(?:option|scenario|possibility|alternative|version|case|variant|outcome) "

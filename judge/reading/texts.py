@@ -10,7 +10,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from judge.reading.values import Masked, Value, mask
-from judge.reading.words import ABBREVIATIONS, BULLET, Sentence, make_sentence, normal, sentences
+from judge.reading.words import (
+    BULLET,
+    Sentence,
+    make_sentence,
+    normal,
+    sentences,
+    without_abbreviations,
+)
 
 
 @dataclass(frozen=True)
@@ -236,7 +243,7 @@ class _Lines:
         self._add(line.strip().strip("|"), heading, item=True, row=True, quoted=False, last=True)
 
     def _sentences(self, line: str, heading: int, item: bool, quoted: bool) -> None:
-        line = ABBREVIATIONS.sub(lambda m: m[1].replace(".", ""), line)
+        line = without_abbreviations(line)
         parts = [part.strip() for part in _END.split(line)]
         parts = [part for part in parts if part]
         for number, part in enumerate(parts):

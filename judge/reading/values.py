@@ -62,6 +62,8 @@ class Masked:
 
     def value(self, word: str) -> Value | None:
         """Return the value that a word of the masked text stands for."""
+        if word[:1] != "x":
+            return None
         found = _MASK.fullmatch(word)
         return self.values[int(found[1])] if found else None
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 _FROM = "\u2018\u2019\u02bc\u201c\u201d\u2014\u2013\u2026\u00a0"
@@ -22,6 +22,7 @@ _MONTHS = (
     "october", "november", "december",
 )  # fmt: skip
 _MONTH = {m[:3]: m for m in _MONTHS} | {m: m for m in _MONTHS} | {"sept": "september"}
+_MONTH_HINTS = tuple(m[:3] for m in _MONTHS)
 _MONTH_PATTERN = "|".join(sorted(_MONTH, key=len, reverse=True))
 
 _UNITS = (
@@ -79,9 +80,14 @@ _IS = {
     "how",
     "when",
 }
-ABBREVIATIONS = re.compile(
-    r"\b(e\.g|i\.e|mr|mrs|ms|dr|vs|etc|approx|st|inc|ltd|jr|sr|acct|ref)\.", re.IGNORECASE
+_ABBREVIATED = (
+    "e.g", "i.e", "mr", "mrs", "ms", "dr", "vs", "etc", "approx", "st", "inc", "ltd", "jr", "sr",
+    "acct", "ref",
+)  # fmt: skip
+_ABBREVIATIONS = re.compile(
+    rf"\b({'|'.join(re.escape(word) for word in _ABBREVIATED)})\.", re.IGNORECASE
 )
+_ABBREVIATED_HINTS = tuple(f"{word}." for word in _ABBREVIATED)
 _TOKEN = re.compile(
     r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|https?://\S+|\d\d:\d\d(?!\d)"
     r"|\d+\.\d+(?![\d.]\d)|\w+(?:\.\w+)+(?=\b)|\w+|[,:()~|\[\]]",
@@ -129,6 +135,18 @@ class Sentence:
         return frozenset().union(*[word.keys for word in self.words])
 
 
+def without_abbreviations(text: str) -> str:
+    """Return a text without the dots of abbreviations, which end no sentence."""
+    if not _holds(text.lower(), _ABBREVIATED_HINTS):
+        return text
+    return _ABBREVIATIONS.sub(lambda m: m[1].replace(".", ""), text)
+
+
+def _holds(low: str, hints: Iterable[str]) -> bool:
+    """Return whether a text of small letters holds one of some words, which is quickly seen."""
+    return any(hint in low for hint in hints)
+
+
 def type_word(text: str) -> str:
     """Return `xmoney` for the word `xmoney3x` of a masked value, any other word as it is."""
     if text[:1] == "x" and text[-1:] == "x":
@@ -151,10 +169,8 @@ def normal(text: str) -> str:
     if "-" in text:
         text = _DASH.sub(" ~ ", text)
     if _FIGURE.search(text):
-        text = _dates(_times(_numbers(text)))
-    if "'" in text or _CONTRACTED.search(text):
-        text = _contractions(text)
-    return text
+        text = _dates(_times(_replaced(text, _NUMBERS)))
+    return _replaced(text, _CONTRACTIONS)
 
 
 _PLAIN = str.maketrans(dict(zip(_FROM, _TO, strict=True)))
@@ -165,13 +181,13 @@ _MARKUP = re.compile(r"[*`]+|(?<!\w)_+|_+(?!\w)")
 _DASH = re.compile(r"\s--?\s|--")
 _FIGURE = re.compile(r"(?<![a-z\d])\d|\d(?![x\d])")
 """A digit that is not of a masked value such as `xmoney12x`."""
-_CONTRACTED = re.compile(r"cannot|nt\b|wont\b|no[ -]one|gonna", re.IGNORECASE)
-"""What may be a contraction without an apostrophe."""
 
 
-def _numbers(text: str) -> str:
-    for pattern, new in _NUMBERS:
-        text = pattern.sub(new, text)
+def _replaced(text: str, steps: Sequence[_Step]) -> str:
+    low = text.lower()
+    for pattern, new, hints in steps:
+        if _holds(low, hints):
+            text = pattern.sub(new, text)
     return text
 
 
@@ -181,18 +197,25 @@ def _thousands(found: re.Match[str]) -> str:
 
 
 _New = str | Callable[[re.Match[str]], str]
-_NUMBERS: tuple[tuple[re.Pattern[str], _New], ...] = (
-    (re.compile(r"(?<=\d),(?=\d{3}(?!\d))"), ""),
+_Step = tuple[re.Pattern[str], _New, tuple[str, ...]]
+"""A pattern, what takes the place of what it finds, and words of which one is in all that."""
+_NUMBERS: tuple[_Step, ...] = (
+    (re.compile(r"(?<=\d),(?=\d{3}(?!\d))"), "", (",",)),
     (
         re.compile(r"(?:\b(?:US|USD)\s?)?\$\s?(?=\d)|\b(?:USD|EUR|GBP)\s?(?=\d)|[€£]\s?(?=\d)"),
         "",
+        ("$", "usd", "eur", "gbp", "€", "£"),
     ),
-    (re.compile(r"\b(\d+(?:\.\d+)?)\s?k\b"), _thousands),
-    (re.compile(r"\b(\d+) cents?\b", re.IGNORECASE), lambda m: f"{int(m[1]) / 100:g}"),
-    (re.compile(r"\b(\d+\.\d*?)0+(?!\d)(?!\.\d)"), lambda m: m[1].rstrip(".")),
-    (re.compile(r"(?<=\d)[\s-]?(?:dollars?|bucks|usd|euros?|pounds?)\b", re.IGNORECASE), ""),
-    (re.compile(r"(?<=\d)\s?%"), " percent"),
-    (re.compile(r"\b(\d+)(?:st|nd|rd|th)\b", re.IGNORECASE), r"\1"),
+    (re.compile(r"\b(\d+(?:\.\d+)?)\s?k\b"), _thousands, ("k",)),
+    (re.compile(r"\b(\d+) cents?\b", re.I), lambda m: f"{int(m[1]) / 100:g}", ("cent",)),
+    (re.compile(r"\b(\d+\.\d*?)0+(?!\d)(?!\.\d)"), lambda m: m[1].rstrip("."), (".",)),
+    (
+        re.compile(r"(?<=\d)[\s-]?(?:dollars?|bucks|usd|euros?|pounds?)\b", re.I),
+        "",
+        ("dollar", "bucks", "usd", "euro", "pound"),
+    ),
+    (re.compile(r"(?<=\d)\s?%"), " percent", ("%",)),
+    (re.compile(r"\b(\d+)(?:st|nd|rd|th)\b", re.I), r"\1", ("st", "nd", "rd", "th")),
 )
 
 
@@ -208,8 +231,9 @@ def _times(text: str) -> str:
             ". " if ends else found[4] or ""
         )
 
-    text = _CLOCK.sub(clock, text)
-    return _SHORT_HOUR.sub(r"0\1:\2", text)
+    if _holds(text.lower(), ("am", "pm", "a.m", "p.m")):
+        text = _CLOCK.sub(clock, text)
+    return _SHORT_HOUR.sub(r"0\1:\2", text) if ":" in text else text
 
 
 _CLOCK = re.compile(
@@ -230,7 +254,10 @@ def _dates(text: str) -> str:
             else found[0]
         )
 
-    text = _ISO_DATE.sub(named, text)
+    if "-" in text:
+        text = _ISO_DATE.sub(named, text)
+    if not _holds(text.lower(), _MONTH_HINTS):
+        return text
     text = _DAY_MONTH.sub(lambda m: f"{_MONTH[m[2].lower()]} {int(m[1])}", text)
     return _MONTH_DAY.sub(lambda m: f"{_MONTH[m[1].lower()]} {m[2]}", text)
 
@@ -238,12 +265,6 @@ def _dates(text: str) -> str:
 _ISO_DATE = re.compile(r"\b(\d{4})-(\d\d)-(\d\d)(?:T(\d\d:\d\d)(?::\d\d)?(?:Z|[+-]\d\d:\d\d)?)?")
 _DAY_MONTH = re.compile(rf"\b(\d{{1,2}})(?: of)? ({_MONTH_PATTERN})\b\.?", re.IGNORECASE)
 _MONTH_DAY = re.compile(rf"\b({_MONTH_PATTERN})\.? 0?(\d{{1,2}})\b", re.IGNORECASE)
-
-
-def _contractions(text: str) -> str:
-    for pattern, new in _CONTRACTIONS:
-        text = pattern.sub(new, text)
-    return text
 
 
 def _had_or_would(found: re.Match[str]) -> str:
@@ -255,28 +276,31 @@ def _is_or_owns(found: re.Match[str]) -> str:
     return f"{found[1]} is" if found[1].lower() in _IS else found[1]
 
 
-_CONTRACTIONS: tuple[tuple[re.Pattern[str], _New], ...] = (
-    (re.compile(r"\bcan'?t\b|\bcannot\b", re.IGNORECASE), "can not"),
-    (re.compile(r"\bwon'?t\b(?!\s+of)", re.IGNORECASE), "will not"),
-    (re.compile(r"\bshan't\b", re.IGNORECASE), "shall not"),
-    (re.compile(r"\bain't\b", re.IGNORECASE), "is not"),
-    (re.compile(r"(?<=\w)n't\b", re.IGNORECASE), " not"),
+_CONTRACTIONS: tuple[_Step, ...] = (
+    (re.compile(r"\bcan'?t\b|\bcannot\b", re.I), "can not", ("can't", "cant", "cannot")),
+    (re.compile(r"\bwon'?t\b(?!\s+of)", re.I), "will not", ("won't", "wont")),
+    (re.compile(r"\bshan't\b", re.I), "shall not", ("shan't",)),
+    (re.compile(r"\bain't\b", re.I), "is not", ("ain't",)),
+    (re.compile(r"(?<=\w)n't\b", re.I), " not", ("n't",)),
     (
-        re.compile(
-            r"\b(did|does|do|is|was|are|were|has|have|had|could|would|should)nt\b", re.IGNORECASE
-        ),
+        re.compile(r"\b(did|does|do|is|was|are|were|has|have|had|could|would|should)nt\b", re.I),
         r"\1 not",
+        ("nt",),
     ),
-    (re.compile(r"(?<=\w)'re\b", re.IGNORECASE), " are"),
-    (re.compile(r"(?<=\w)'ll\b", re.IGNORECASE), " will"),
-    (re.compile(r"(?<=\w)'ve\b", re.IGNORECASE), " have"),
-    (re.compile(r"(?<=\w)'m\b", re.IGNORECASE), " am"),
-    (re.compile(r"\blet's\b", re.IGNORECASE), "let us"),
-    (re.compile(r"\bno[ -]one\b", re.IGNORECASE), "nobody"),
-    (re.compile(r"\bgonna\b", re.IGNORECASE), "going to"),
-    (re.compile(r"\b(\w+)'d\b(?=\s+(?:already\s+|just\s+)?(\w+))", re.IGNORECASE), _had_or_would),
-    (re.compile(r"\b(\w+)'d\b"), r"\1 would"),
-    (re.compile(r"\b(\w+)'s\b", re.IGNORECASE), _is_or_owns),
+    (re.compile(r"(?<=\w)'re\b", re.I), " are", ("'re",)),
+    (re.compile(r"(?<=\w)'ll\b", re.I), " will", ("'ll",)),
+    (re.compile(r"(?<=\w)'ve\b", re.I), " have", ("'ve",)),
+    (re.compile(r"(?<=\w)'m\b", re.I), " am", ("'m",)),
+    (re.compile(r"\blet's\b", re.I), "let us", ("let's",)),
+    (re.compile(r"\bno[ -]one\b", re.I), "nobody", ("no one", "no-one")),
+    (re.compile(r"\bgonna\b", re.I), "going to", ("gonna",)),
+    (
+        re.compile(r"\b(\w+)'d\b(?=\s+(?:already\s+|just\s+)?(\w+))", re.I),
+        _had_or_would,
+        ("'d",),
+    ),
+    (re.compile(r"\b(\w+)'d\b"), r"\1 would", ("'d",)),
+    (re.compile(r"\b(\w+)'s\b", re.I), _is_or_owns, ("'s",)),
 )
 
 
@@ -325,21 +349,32 @@ def _is_verb(base: str) -> bool:
     return len(base) >= 3 and base not in ("not", "non", "can", "may")
 
 
+_SENTENCE_END = re.compile(r"(?<=[.!?;])[\"')\]]*(?:\s+|$)|(?<=;)")
+
+
 @functools.lru_cache(maxsize=512)
 def sentences(text: str) -> tuple[Sentence, ...]:
     """Return a text's sentences; lines and semicolons end one too."""
     found = []
     for line in text.splitlines():
         bullet = bool(BULLET.match(line))
-        clean = ABBREVIATIONS.sub(
-            lambda m: m[1].replace(".", ""), normal(BULLET.sub("", line).lstrip("# >"))
-        )
-        parts = [p for p in re.split(r"(?<=[.!?;])[\"')\]]*(?:\s+|$)|(?<=;)", clean) if p.strip()]
+        clean = without_abbreviations(normal(BULLET.sub("", line).lstrip("# >")))
+        parts = [p for p in _SENTENCE_END.split(clean) if p.strip()]
         for number, part in enumerate(parts):
             made = make_sentence(part.strip(), bullet, last=number == len(parts) - 1)
             if made.words:
                 found.append(made)
     return tuple(found)
+
+
+@functools.lru_cache(maxsize=4096)
+def _spelled(token: str) -> tuple[Word, int, bool]:
+    """Return a token's word, the digit that it spells or 0, and whether it spells tens."""
+    low = token.casefold()
+    number = _TENS.get(low, _SMALL.get(low))
+    word = make_word(token if number is None else str(number))
+    small = _SMALL.get(low, 0)
+    return word, small if small < 10 else 0, low in _TENS
 
 
 def make_sentence(text: str, bullet: bool, last: bool) -> Sentence:
@@ -354,14 +389,13 @@ def make_sentence(text: str, bullet: bool, last: bool) -> Sentence:
             if token == ":":
                 colons.add(len(words))
             continue
-        low = token.casefold()
-        if tens and low in _SMALL and 0 < _SMALL[low] < 10 and len(words) not in breaks:
-            words[-1] = make_word(str(int(words[-1].text) + _SMALL[low]))
+        word, digit, starts = _spelled(token)
+        if tens and digit and len(words) not in breaks:
+            words[-1] = make_word(str(int(words[-1].text) + digit))
             tens = False
             continue
-        tens = low in _TENS
-        number = _TENS.get(low, _SMALL.get(low))
-        words.append(make_word(token if number is None else str(number)))
+        tens = starts
+        words.append(word)
     ended = text.rstrip("\"')] ")
     return Sentence(
         tuple(words),
