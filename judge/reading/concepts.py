@@ -200,7 +200,10 @@ def stance(phrases: Iterable[str], text: str) -> tuple[Stance, str]:
     parsed = [as_phrase(p) for p in phrases]
     reading = Passage(sentences(text))
     for number, sentence in enumerate(reading.sentences):
+        keys = sentence.keys
         for items, asks in parsed:
+            if any(item.needs.isdisjoint(keys) for item in items):
+                continue
             for positions, exact in matches(items, sentence):
                 if asks:
                     if sentence.question and exact:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import functools
 import re
 from collections.abc import Sequence
 
@@ -61,7 +62,7 @@ def dates_of(found: re.Match[str], today: str) -> tuple[str, ...]:
         return _valid(days)
     weekday = part.get("weekday") or part.get("weekday2") or part.get("weekday3")
     at = _WEEKDAY[weekday.lower().rstrip(".")[:3]] if weekday else None
-    around = [now + datetime.timedelta(n) for n in range(-45, 75)]
+    around = _around(now)
     if number:
         numbered = [d for d in around if d.day == number]
         fitting = [d for d in numbered if at in (None, d.weekday())]
@@ -70,6 +71,12 @@ def dates_of(found: re.Match[str], today: str) -> tuple[str, ...]:
         near = [d for d in around if abs((d - now).days) < 22]
         return tuple(d.isoformat() for d in near if d.weekday() == at)
     return ()
+
+
+@functools.lru_cache(maxsize=64)
+def _around(now: datetime.date) -> tuple[datetime.date, ...]:
+    """Return the days of which one without a month may be."""
+    return tuple(now + datetime.timedelta(n) for n in range(-45, 75))
 
 
 def _years(now: datetime.date) -> list[int]:

@@ -292,6 +292,14 @@ _AWAITS = re.compile(
     r"\b(?:pending|awaiting|waiting for|waiting on|needs?|subject to|requires?) your\b"
     r"|\bready (?:to (?:send|go|be sent|submit)|for your)\b|\bonce you (?:confirm|approve|say)\b"
 )
+
+
+@functools.lru_cache(maxsize=1024)
+def _awaits(low: str) -> bool:
+    """Return whether a sentence says that a deed waits for the user."""
+    return _AWAITS.search(low) is not None
+
+
 _GETS = frozenset(
     ["got", "received", "gotten", "had", "known", "heard", "seen", "accepted", "agreed"]
 )
@@ -430,12 +438,11 @@ def _weighed(
     if unit.number in marks.either:
         return "open"
     matched = {unit.sentence.words[place].text for place in places}
-    words = {word.text for word in unit.sentence.words}
-    if CROSS in words or (deed and unit.row and words & _ROW_NO):
+    if CROSS in unit.texts or (deed and unit.row and unit.texts & _ROW_NO):
         return "no"
     if believed(unit, places[0], matched):
         return "open"
-    if deed and (_AWAITS.search(unit.low) or _to_come(unit, places)):
+    if deed and (_awaits(unit.low) or _to_come(unit, places)):
         return "open"
     if deed and reported(unit, places[0]):
         return "open"
@@ -478,6 +485,8 @@ def _not_to(unit: Unit, place: int) -> bool:
 
 def _to_come(unit: Unit, places: Sequence[int]) -> bool:
     """Return whether a clause speaks of the future, and the form does not."""
+    if unit.texts.isdisjoint(("will", "shall")):
+        return False
     start, _ = segment(unit, places)
     words = unit.sentence.words
     return any(

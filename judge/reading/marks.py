@@ -247,7 +247,7 @@ def believed(unit: Unit, before: int, matched: Set[str]) -> bool:
     A word that is matched itself, such as the `likely` of `rain is likely`, is no doubt.
     """
     low = unit.low
-    found = _BELIEF.search(low)
+    found = _belief(low)
     if found is None or set(found[0].split()) <= matched:
         return False
     words = len(low[: found.start()].split())
@@ -266,9 +266,24 @@ def believed(unit: Unit, before: int, matched: Set[str]) -> bool:
     )
 
 
+@functools.lru_cache(maxsize=1024)
+def _belief(low: str) -> re.Match[str] | None:
+    return _BELIEF.search(low)
+
+
 def reported(unit: Unit, before: int) -> bool:
     """Return whether what stands at a place is only what a service said, without a look at it."""
+    if not _may_report(unit.low):
+        return False
     head = " ".join(unit.low.split()[: before + 1])
     tail = " ".join(unit.low.split()[max(0, before - 8) : before + 9])
     found = _REPORT.search(head) or re.search(r"\breportedly\b|\baccording to\b", tail)
     return found is not None and _EVIDENCE.search(unit.low) is None
+
+
+@functools.lru_cache(maxsize=1024)
+def _may_report(low: str) -> bool:
+    """Return whether a sentence says anywhere that a service said something."""
+    if "reportedly" in low or "according to" in low:
+        return True
+    return _REPORT.search(low) is not None

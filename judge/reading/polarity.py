@@ -265,7 +265,8 @@ def _within(sentence: Sentence, signs: _Signs, positions: Sequence[int]) -> Pola
     start = _clause(sentence, first)
     if _supposed(sentence, signs, first, matched, start):
         return "open"
-    span = [i for i in signs.markers if start <= i < last and i not in matched]
+    span = [i for i in signs.markers if start <= i < last]
+    span = [i for i in span if i not in matched]
     if any(_doubts(sentence, i) for i in span) or any(_hedges(sentence, i) for i in span):
         return "open"
     span = [i for i in span if not _aside(sentence, i, matched)]

@@ -4,6 +4,7 @@ sources, doubts and facts in phrases.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Sequence
 
@@ -332,11 +333,17 @@ def _tops(text: Text, of: str, types: Sequence[str]) -> set[int]:
 
 
 def _infer(claim: Claim) -> str | None:
-    stems = stems_of(f"{claim.slots.get('unit', '')} {claim.slots.get('of', '')}".replace("|", " "))
+    return _type_of(claim.slots.get("unit", ""), claim.slots.get("of", ""))
+
+
+@functools.lru_cache(maxsize=1024)
+def _type_of(unit: str, of: str) -> str | None:
+    """Return the type of value that a figure's unit and name tell of."""
+    stems = stems_of(f"{unit} {of}".replace("|", " "))
     for type_, words in _TYPES.items():
         if stems & set(words.split("|")):
             return type_
-    return "money" if "$" in claim.slots.get("unit", "") else None
+    return "money" if "$" in unit else None
 
 
 def _figure_types(claim: Claim) -> tuple[str, ...]:

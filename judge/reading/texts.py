@@ -66,6 +66,11 @@ class Unit:
         return tuple(found)
 
     @functools.cached_property
+    def texts(self) -> frozenset[str]:
+        """All words in their normal form."""
+        return frozenset(word.text for word in self.sentence.words)
+
+    @functools.cached_property
     def low(self) -> str:
         """The text with its values masked, in lower case, its words separated by one space."""
         return " ".join(word.text for word in self.sentence.words)
