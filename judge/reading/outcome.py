@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from judge.reading.marks import Marks
 from judge.reading.texts import Unit
 
 Stance = Literal["claims", "denies", "silent"]
+
+
+def _nothing() -> str:
+    return ""
 
 
 @dataclass(frozen=True)
@@ -20,7 +25,7 @@ class Reading:
     text makes the same claim with another value, as in `says $55.00, not $27.50`. `unconfirmed`
     tells that it says that it could not confirm just this. `named` are the slots whose value stands
     with the claim; where there are none, the claim is vague ("it went through"). None: not told.
-    `mentioned` is a sentence that tells the claim without its words, where the text is not read as
+    `mention` finds a sentence that tells the claim without its words, where the text is not read as
     claiming it; that is enough where something has to be told.
     """
 
@@ -29,7 +34,12 @@ class Reading:
     contradiction: str = ""
     unconfirmed: bool = False
     named: frozenset[str] | None = None
-    mentioned: str = ""
+    mention: Callable[[], str] = field(default=_nothing, compare=False, repr=False)
+
+    @functools.cached_property
+    def mentioned(self) -> str:
+        """What `mention` finds; it is looked for only when it is asked for, which is seldom."""
+        return self.mention()
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import replace
 from typing import ClassVar, Protocol
 
@@ -35,4 +36,4 @@ class Phrases:
         reading = read(claim, spoken)
         if reading.stance == "claims":
             return reading
-        return replace(reading, mentioned=mentions(claim, spoken))
+        return replace(reading, mention=functools.partial(mentions, claim, spoken))
