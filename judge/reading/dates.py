@@ -6,6 +6,7 @@ import datetime
 import functools
 import re
 from collections.abc import Sequence
+from typing import Any
 
 _MONTHS = re.findall(
     r"\w+",
@@ -32,8 +33,20 @@ _ORDINALS = {word: n for n, word in enumerate(_ORDINAL_WORDS.split(), 1)}
 
 def dates_of(found: re.Match[str], today: str) -> tuple[str, ...]:
     """Return the dates that a found day may mean."""
+    return _dates_of(found.groups(), today[:10])
+
+
+@functools.lru_cache(maxsize=1024)
+def nearest_first(dates: tuple[str, ...], today: str) -> tuple[str, ...]:
+    """Return dates in the order of how far they are from a day."""
     now = datetime.date.fromisoformat(today[:10])
-    part = found.groupdict()
+    return tuple(sorted(dates, key=lambda d: abs((datetime.date.fromisoformat(d) - now).days)))
+
+
+@functools.lru_cache(maxsize=1024)
+def _dates_of(groups: tuple[Any, ...], today: str) -> tuple[str, ...]:
+    now = datetime.date.fromisoformat(today)
+    part = {name: groups[number - 1] for name, number in DAY.groupindex.items()}
     relative = (part.get("relative") or "").lower()
     if relative:
         steps = {"tomorrow": 1, "yesterday": -1, "last night": -1}

@@ -142,21 +142,22 @@ def is_amount(unit: Unit, place: int) -> bool:
 
 def segment(unit: Unit, places: Sequence[int]) -> tuple[int, int]:
     """Return where the clause around some places begins and ends."""
-    start = places[0]
-    while start > 0 and not _cut(unit, start, set(places)):
-        start -= 1
-    end = places[-1] + 1
-    while end < len(unit.sentence.words) and not _cut(unit, end, set(places)):
-        end += 1
+    words = unit.sentence.words
+    breaks = unit.sentence.breaks
+    matched = set(places)
+    joints = sorted({at for at, word in enumerate(words) if word.text in _CUTS} | breaks)
+    before = [at for at in joints if 0 < at <= places[0]]
+    start = next((at for at in reversed(before) if _cut(unit, at, matched)), 0)
+    after = [at for at in joints if places[-1] < at < len(words)]
+    end = next((at for at in after if _cut(unit, at, matched)), len(words))
     return start, end
 
 
 def _cut(unit: Unit, at: int, places: set[int]) -> bool:
+    """Return whether a clause begins at a comma or a joining word."""
     words = unit.sentence.words
     breaks = unit.sentence.breaks
     joins = words[at].text in _CUTS
-    if at not in breaks and not joins:
-        return False
     if words[at].text in _TURNS or (words[at].text == "so" and at in breaks):
         return True
     first = at + joins

@@ -6,14 +6,13 @@ value of a type (`paid <person>`), and markers are not taken from names and date
 
 from __future__ import annotations
 
-import datetime
 import functools
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from judge.reading.dates import DAY, dates_of
+from judge.reading.dates import DAY, dates_of, nearest_first
 from servers.kit.service import providers
 
 _UNITS = (
@@ -449,10 +448,7 @@ def _hours(hour: int, found: re.Match[str]) -> list[int]:
 
 
 def _day(found: re.Match[str], made: _Masker) -> tuple[str, Sequence[Any], str] | None:
-    now = datetime.date.fromisoformat(made.today[:10])
-    means = sorted(
-        dates_of(found, made.today), key=lambda d: abs((datetime.date.fromisoformat(d) - now).days)
-    )
+    means = nearest_first(dates_of(found, made.today), made.today)
     return ("day", means, "") if means else None
 
 
