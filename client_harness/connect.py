@@ -10,9 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from servers.kit.errors import InputError, UnknownName
+from servers.kit.errors import InputError, UnknownName, cut
+from servers.kit.plain import from_json, is_there, text_of
 
 ROOT = Path(__file__).parent.parent
+MOST_CONFIGURATION = 50_000_000
+"""How many bytes the configuration of a client may have; some keep their history in it."""
 NAME = "haywire"
 
 
@@ -98,9 +101,9 @@ def write(
     place = path or target.path
     known: Any = {}
     try:
-        if place.exists():
-            text = place.read_text(encoding="utf-8")
-            known = json.loads(text) if text.strip() else {}
+        if is_there(place):
+            text = text_of(place, MOST_CONFIGURATION)
+            known = from_json(text) if text.strip() else {}
         if not isinstance(known, dict) or not isinstance(known.setdefault(target.key, {}), dict):
             raise InputError(
                 f"{place} is not a configuration with an object {target.key!r}; it was not changed"
@@ -113,7 +116,7 @@ def write(
         part.replace(whole)
     except ValueError as broken:
         raise InputError(
-            f"{place} is not JSON ({broken}); it was not changed, "
+            f"{cut(str(place), 200)!r} is not JSON ({broken}); it was not changed, "
             "so repair it or add the entry by hand"
         ) from None
     except OSError as wrong:

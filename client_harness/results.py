@@ -15,7 +15,8 @@ from typing import Any, Literal
 
 from sqlite_utils import Database
 
-from servers.kit.errors import InputError
+from servers.kit.errors import InputError, cut, quoted
+from servers.kit.plain import is_there
 
 NAME = "results.db"
 KEY = ("scenario", "agent", "trial", "setting")
@@ -164,7 +165,7 @@ class Results:
         Raises `InputError` if the folder already holds a run.
         """
         path = home / NAME
-        if path.exists():
+        if is_there(path):
             raise InputError(
                 f"{home} already holds a run; finish it with `client_harness resume {home}` "
                 "or choose another --out"
@@ -184,8 +185,8 @@ class Results:
             db.table("run").insert_all({"key": k, "value": json.dumps(v)} for k, v in about.items())
             db.close()
             part.rename(path)  # the file is complete or absent
-        except (OSError, sqlite3.Error) as wrong:
-            raise InputError(f"{home}: {wrong}") from None
+        except (OSError, ValueError, sqlite3.Error) as wrong:
+            raise InputError(f"{cut(str(home), 200)!r}: {cut(str(wrong), 200)}") from None
         return cls.open(home)
 
     @classmethod
@@ -196,8 +197,8 @@ class Results:
         """
         home = home.parent if home.name == NAME else home
         path = home / NAME
-        if not path.is_file():
-            raise InputError(f"{home} holds no run: it has no {NAME}")
+        if not is_there(path):
+            raise InputError(f"{cut(str(home), 200)} holds no run: it has no {NAME}")
         try:
             return cls(home, _database(path))
         except (sqlite3.Error, KeyError, ValueError) as broken:
@@ -243,6 +244,16 @@ class Results:
         self._db.table("run").upsert(
             {"key": "fingerprints", "value": json.dumps(self.fingerprints)}, pk="key"
         )
+
+    def trace_of(self, trial: Trial) -> Path:
+        """Return the file of a trial's trace.
+
+        Raises `InputError` if the results, which others may have sent, name one elsewhere.
+        """
+        path = self.home / trial.trace
+        if not path.resolve().is_relative_to(self.home.resolve()):
+            raise InputError(f"{self.home}: the trace {quoted(trial.trace)} is outside of the run")
+        return path
 
     def write_trace(self, trace: Path, lines: list[str]) -> None:
         """Write a trace under a temporary name and move it into place."""

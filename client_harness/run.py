@@ -35,7 +35,7 @@ from judge.verdict import judge
 from scenarios import load
 from scenarios.model import Scenario
 from servers.kit.errors import InputError
-from servers.kit.events import Attempt, Event, end_of, from_json, to_json
+from servers.kit.events import Attempt, Event, end_of, read_trace, to_json
 from servers.kit.session import ALL
 from servers.kit.store import World
 
@@ -427,7 +427,7 @@ async def _rejudge(
     for number, trial in enumerate(trials, 1):
         if trial.status != "crash":
             scenario = scenarios[trial.scenario]
-            events, world = _recorded(results.home / trial.trace, scenario)
+            events, world = _recorded(results.trace_of(trial), scenario)
             right = await expected(
                 scenario, known, faults=faults.faults if faults else None, seed=trial.seed
             )
@@ -443,11 +443,9 @@ async def _rejudge(
 
 def _recorded(path: Path, scenario: Scenario) -> tuple[list[Event], World]:
     """Return a recorded trace and the world at its end. Raises `InputError`."""
+    events = read_trace(path)
     try:
-        events = [from_json(line) for line in path.read_text(encoding="utf-8").splitlines()]
         return events, final_world(scenario, events)
-    except (OSError, UnicodeDecodeError) as wrong:
-        raise InputError(f"{path}: {wrong}") from None
     except (InputError, StopIteration) as wrong:
         raise InputError(f"{path}: not a complete trace ({wrong})") from None
 

@@ -22,7 +22,8 @@ from scenarios.model import Scenario
 from scenarios.worlds import build
 from servers.kit import database
 from servers.kit.control import Control
-from servers.kit.errors import InputError, UnknownName
+from servers.kit.errors import InputError, UnknownName, cut
+from servers.kit.plain import is_there
 from servers.kit.service import all_tables, chosen, services
 from servers.kit.session import Session
 from servers.kit.store import World
@@ -106,7 +107,7 @@ def _columns(world: World, table: str) -> set[str]:
 
 def _kept(db: Path, seed: int, name: str | None, start: int) -> tuple[World, Control]:
     clock_file = db.with_name(db.name + ".control")
-    fresh = not db.exists()
+    fresh = not is_there(db)
     try:
         if fresh:
             _begin(db, clock_file, name or DEFAULT_WORLD)
@@ -119,9 +120,9 @@ def _kept(db: Path, seed: int, name: str | None, start: int) -> tuple[World, Con
         control = Control(start, seed, clock_file)
         if control.get("world") is None:
             control.put("world", name or DEFAULT_WORLD)
-    except (OSError, sqlite3.Error) as wrong:
+    except (OSError, ValueError, sqlite3.Error) as wrong:
         raise InputError(
-            f"{db} cannot hold a world ({wrong}); name a new file or remove it"
+            f"{cut(str(db), 200)} cannot hold a world ({wrong}); name a new file or remove it"
         ) from None
     if name not in (None, control.get("world")):
         raise InputError(

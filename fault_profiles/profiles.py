@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fault_profiles.model import Fault, check_together, parse
-from servers.kit.errors import InputError, UnknownName
+from servers.kit.errors import InputError, UnknownName, cut
+from servers.kit.plain import is_there, text_of
 from servers.kit.yaml import read
 
 HERE = Path(__file__).parent / "profiles"
@@ -29,8 +30,8 @@ def locate(name: str) -> Path:
     path = Path(name)
     if path.suffix not in (".yaml", ".yml"):
         raise UnknownName("profile", name, profiles())
-    if not path.is_file():
-        raise InputError(f"there is no file {path}")
+    if not is_there(path):
+        raise InputError(f"there is no file {cut(str(path), 200)}")
     return path.resolve()
 
 
@@ -63,4 +64,4 @@ def profile(name: str, *, open: bool = False) -> Profile:
     except InputError as wrong:
         raise InputError(f"{path}: {wrong}") from None
     shipped = path.parent == HERE
-    return Profile(path.stem if shipped else str(path), path.read_text(encoding="utf-8"), faults)
+    return Profile(path.stem if shipped else str(path), text_of(path), faults)

@@ -7,7 +7,7 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from servers.kit.declared import Declared
-from servers.kit.errors import InputError
+from servers.kit.errors import InputError, quoted
 
 
 class Answer(Declared):
@@ -30,18 +30,18 @@ class Answer(Declared):
             raise InputError("say must not be empty")
         for phrase in self.asked:
             if not all(part.strip("|") for part in phrase.split()) or not phrase.strip():
-                raise InputError(f"asked: {phrase!r} holds no words")
+                raise InputError(f"asked: {quoted(phrase)} holds no words")
         if self.others and self.value is None:
             raise InputError("`not` lists wrong values, so it needs the right one in `value`")
         right = aliases(self.value or "")
         values = [("value", self.value)] if self.value is not None else []
         for field, text in [*values, *(("not", other) for other in self.others)]:
             if not all(part.strip() for part in text.split("|")):
-                raise InputError(f"{field}: {text!r} has an empty alias")
+                raise InputError(f"{field}: {quoted(text)} has an empty alias")
         for other in self.others:
             both = set(map(str.casefold, right)) & set(map(str.casefold, aliases(other)))
             if both:
-                raise InputError(f"{min(both)!r} is both `value` and `not`")
+                raise InputError(f"{quoted(min(both))} is both `value` and `not`")
         return self
 
 
@@ -50,7 +50,7 @@ def keyed(answers: dict[str, Answer]) -> dict[str, Answer]:
     for key in answers:
         if key == "default" or "+" in key or not key.strip():
             raise InputError(
-                f"answers: {key!r} cannot be a key; choose a word other than `default`"
+                f"answers: {quoted(key)} cannot be a key; choose a word other than `default`"
             )
     return answers
 

@@ -21,9 +21,10 @@ from scenarios import setup
 from scenarios.model import Scenario
 from scenarios.script import Step, check_names, flat
 from scenarios.worlds import build
-from servers.kit.errors import InputError, UnknownName, explain
+from servers.kit.errors import InputError, UnknownName, explain, quoted
 from servers.kit.expr import check_predicate
 from servers.kit.expr.predicates import OPERATORS, is_operators
+from servers.kit.plain import check_name, is_there
 from servers.kit.service import Service, known_tables, narrowed, service
 from servers.kit.tables import Table
 from servers.kit.yaml import read
@@ -93,9 +94,9 @@ def resolve(names: list[str]) -> list[str | Path]:
             scenarios += groups[name]
         elif name in index():
             scenarios.append(name)
-        elif path.suffix == ".yaml" and path.exists():
+        elif path.suffix == ".yaml" and is_there(path):
             scenarios.append(_shipped(path))
-        elif path.is_dir():
+        elif is_there(path) and path.is_dir():
             scenarios += [_shipped(inner) for inner in _scenarios_below(path)]
         elif _inside(name):
             scenarios += _inside(name)
@@ -123,7 +124,8 @@ def path_of(name: str | Path) -> Path:
 def load(name: str | Path) -> Scenario:
     """Return a scenario by its id or from a file, cross-checked. Raises `InputError`."""
     path = path_of(name)
-    return parse(read(path), name if isinstance(name, str) else path.stem, str(path))
+    known = name if isinstance(name, str) else check_name(path.stem, f"{path}: the scenario")
+    return parse(read(path), known, str(path))
 
 
 def parse(raw: Any, name: str, where: str) -> Scenario:
@@ -177,12 +179,12 @@ def _cross_check(made: Scenario) -> None:
     _check_statements(made, exposed, known_faults)
     _check_variation(made, exposed)
     for route in made.routes:
-        _check_script(route.edit(made.scripts.oracle), f"route {route.about!r}", offered)
+        _check_script(route.edit(made.scripts.oracle), f"route {quoted(route.about)}", offered)
     _check_violations(made)
     if made.failure != "none" and not made.twin and not made.faults:
         raise InputError(f"the failure is {made.failure}, but there are no faults")
-    if made.history is not None and not (HAYSTACK / f"{made.history}.yaml").exists():
-        histories = [path.stem for path in HAYSTACK.glob("*.yaml")]
+    histories = [path.stem for path in HAYSTACK.glob("*.yaml")]
+    if made.history is not None and made.history not in histories:
         raise UnknownName("history", made.history, histories)
 
 
@@ -257,7 +259,7 @@ def _check_checks(made: Scenario, exposed: set[str], known_faults: list[str]) ->
     names = [c.name for c in made.gates]
     for name in names:
         if names.count(name) > 1:
-            raise InputError(f"two checks are named {name!r}")
+            raise InputError(f"two checks are named {quoted(name)}")
     for check in made.checks:
         where = f"check {check.name}"
         mentions = check.mentions()
@@ -294,7 +296,9 @@ def _check_variation(made: Scenario, exposed: set[str]) -> None:
     for column in (*change.free, *change.dictated, *change.prose):
         table, dot, name = column.partition(".")
         if not dot:
-            raise InputError(f"change: {column!r} must be a table and a column: `table.column`")
+            raise InputError(
+                f"change: {quoted(column)} must be a table and a column: `table.column`"
+            )
         _check_columns({table: [name]}, tables, "change")
     for column, wanted in change.free.items():
         if wanted == "any":

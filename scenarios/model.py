@@ -126,7 +126,7 @@ class Scenario(Declared):
     primary: str | None = None
     fallback: str | None = None
     disclose: list[Disclosure] = []
-    turns: Annotated[list[Turn], Field(min_length=1)]
+    turns: Annotated[list[Turn], Field(min_length=1, max_length=40)]
     answers: Annotated[dict[str, Answer], AfterValidator(keyed)] = {}
     default_answer: str = DEFAULT_ANSWER
     limits: Limits = Limits()

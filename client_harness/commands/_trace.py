@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from servers.kit.errors import InputError
-from servers.kit.events import Attempt, End, Message, Notice, from_json
+from servers.kit.events import Attempt, End, Message, Notice, read_trace
 from servers.kit.store import Change
 
 
@@ -17,12 +16,7 @@ def lines(path: Path, longest: int | None) -> Iterator[str]:
 
     Raises `InputError` if the file is not a trace.
     """
-    try:
-        events = [from_json(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    except (OSError, UnicodeDecodeError) as wrong:
-        raise InputError(f"{path}: {wrong}") from None
-    except InputError as wrong:
-        raise InputError(f"{path}: {wrong}") from None
+    events = read_trace(path)
 
     def short(value: Any) -> str:
         text = json.dumps(value, ensure_ascii=False)

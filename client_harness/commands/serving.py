@@ -133,6 +133,7 @@ def connect(
     """
     from client_harness import connect as connecting
     from client_harness.serve import open_session
+    from servers.kit.plain import is_there
 
     target = connecting.client(client)
     chosen = _names(services)
@@ -147,7 +148,7 @@ def connect(
     if world is not None:
         arguments += ["--world", world]
     if faults is not None:
-        is_file = Path(faults).is_file()
+        is_file = is_there(Path(faults))
         arguments += ["--faults", str(Path(faults).resolve()) if is_file else faults]
     tools = sum(len(cls.tools) for cls in session.classes.values())
     if target.most_tools is not None and tools > target.most_tools:

@@ -11,8 +11,6 @@ from typing import Any
 
 import anyio
 
-from client_harness.proof import keep
-from client_harness.proof.proof import Proof
 from scenarios.load import load, path_of
 from scenarios.setup import inserted
 from scenarios.worlds import build
@@ -38,6 +36,10 @@ async def proven(name: str | Path, *, fresh: bool = False) -> Proven:
         scenario = load(name)
     except InputError as wrong:
         return _shape([str(wrong)])
+    # A file that does not load is refused before the second that these imports take.
+    from client_harness.proof import keep
+    from client_harness.proof.proof import Proof
+
     text = path_of(name).read_text(encoding="utf-8")
     path = keep.place(name, text, scenario)
     kept = None if fresh else keep.read(path)

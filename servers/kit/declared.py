@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from servers.kit.errors import InputError, UnknownName, explain
+from servers.kit.errors import InputError, UnknownName, explain, quoted
 
 Positive = Annotated[int, Field(ge=1, strict=True)]
 NonNegative = Annotated[int, Field(ge=0, strict=True)]
@@ -45,13 +45,13 @@ def kind_of(
     """
     if not isinstance(item, dict) or len(item) != 1:
         raise InputError(
-            f"{where}: write a {what} as one key, its kind, e.g. `{example}`; got {item!r}"
+            f"{where}: write a {what} as one key, its kind, e.g. `{example}`; got {quoted(item)}"
         )
     ((kind, fields),) = item.items()
     if kind not in kinds:
         raise UnknownName(f"{what} kind", str(kind), kinds, where)
     if not isinstance(fields, dict | None):
-        raise InputError(f"{where}: {kind}: expected a mapping, got {fields!r}")
+        raise InputError(f"{where}: {kind}: expected a mapping, got {quoted(fields)}")
     return kinds[kind], fields or {}
 
 

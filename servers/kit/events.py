@@ -8,10 +8,12 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
-from servers.kit.errors import InputError
+from servers.kit.errors import InputError, cut, quoted
 from servers.kit.plain import from_json as from_plain_json
+from servers.kit.plain import text_of
 from servers.kit.store import Change
 from servers.kit.types import Json
 
@@ -158,6 +160,9 @@ Event = Attempt | Message | Notice | End
 _KINDS: dict[str, type[Any]] = {"attempt": Attempt, "message": Message, "notice": Notice}
 
 
+MOST_TRACE = 200_000_000
+"""How many bytes a trace may have."""
+
 encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 """Return JSON data as compact text, the form of traces and of replies on the wire."""
 
@@ -188,11 +193,27 @@ def from_json(line: str) -> Event:
         if fields["event"] == "notice" and fields["what"] == "end":
             return End.from_notice(fields)
         event = _KINDS[fields["event"]](**fields)
+        if isinstance(event, Attempt):
+            event.firings = [Firing(**f) for f in fields["firings"]]
     except (ValueError, KeyError, TypeError) as broken:
-        raise InputError(f"not an event of a trace: {line[:80]!r} ({broken})") from None
-    if isinstance(event, Attempt):
-        event.firings = [Firing(**f) for f in fields["firings"]]
+        raise InputError(
+            f"not an event of a trace: {quoted(line)} ({cut(str(broken), 200)})"
+        ) from None
     return event
+
+
+def read_trace(path: Path) -> list[Event]:
+    """Return the events of a trace's file.
+
+    Raises `InputError` with the line that is not an event, or if the file cannot be read.
+    """
+    events: list[Event] = []
+    for number, line in enumerate(text_of(path, MOST_TRACE).splitlines(), 1):
+        try:
+            events.append(from_json(line))
+        except InputError as wrong:
+            raise InputError(f"{path}: line {number}: {wrong}") from None
+    return events
 
 
 def end_of(events: Sequence[Event]) -> End | None:

@@ -12,7 +12,7 @@ import stat
 from pathlib import Path
 from typing import Any, NoReturn
 
-from servers.kit.errors import InputError, cut
+from servers.kit.errors import InputError, cut, quoted
 
 MOST_BYTES = 1_000_000
 """How large a file from outside may be."""
@@ -45,6 +45,27 @@ def text_of(path: Path, most: int = MOST_BYTES) -> str:
         raise InputError(f"{where}: not UTF-8 text") from None
     except ValueError as wrong:  # a name with a NUL character
         raise InputError(f"{where!r}: {wrong}") from None
+
+
+def is_there(path: Path) -> bool:
+    """Return whether a path leads to something; one that no system takes as a name does not."""
+    try:
+        path.stat()
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def check_name(name: str, what: str) -> str:
+    """Return a name that becomes a file or a folder. Raises `InputError` if it cannot be one."""
+    if not name or name.startswith(".") or len(name) > 100 or not name.isprintable():
+        raise InputError(
+            f"{what} {quoted(name)}: cannot be a name; use up to 100 letters, digits, - and _, "
+            "and no dot at the beginning"
+        )
+    if "/" in name or "\\" in name:
+        raise InputError(f"{what} {quoted(name)}: a name holds no slash")
+    return name
 
 
 def problem(number: float) -> str | None:

@@ -14,9 +14,11 @@ from typing import Any, NoReturn
 from pydantic import GetCoreSchemaHandler
 from pydantic_core import core_schema
 
-from servers.kit.errors import InputError, UnknownName
+from servers.kit.errors import InputError, UnknownName, quoted
 from servers.kit.service import services, tool
 
+MOST_PATTERN = 200
+"""The most characters of a pattern of tools."""
 _NOT = "not:"
 _EFFECTS = {"reads": "read", "writes": "write"}
 
@@ -34,14 +36,19 @@ class Selector:
         if not self.patterns or not all(isinstance(p, str) for p in self.patterns):
             raise InputError(
                 "write a target as `service.tool`, a pattern such as `venmo.*`, or a list of "
-                f"these; got {patterns!r}"
+                f"these; got {quoted(patterns)}"
             )
         if not self._included:
             raise InputError(
-                f"target {self.patterns[0]!r}: excludes tools but selects none; add a pattern "
-                "without `not:`"
+                f"target {quoted(self.patterns[0])}: excludes tools but selects none; "
+                "add a pattern without `not:`"
             )
         for pattern in (*self._included, *self._excluded):
+            if len(pattern) > MOST_PATTERN:
+                raise InputError(
+                    f"target {quoted(pattern)}: has {len(pattern):,} characters; "
+                    f"{MOST_PATTERN} are the most"
+                )
             _check(pattern)
             if not open and not _expand(pattern):
                 _explain(pattern)

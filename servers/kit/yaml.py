@@ -1,6 +1,6 @@
 """YAML as people mean it: `on`, `off`, `yes` and `no` are words, and dates are text, as in JSON.
 
-`on`, for example, is a key of a fault.
+`on`, for example, is a key of a fault, and `12:30` is no number.
 
 This is the one reader of YAML. What is too much is refused before anything is built from it, since
 later is too late: the C library dies of 100,000 open brackets, which no exception tells, and ten
@@ -81,6 +81,8 @@ class Loader(yaml.CSafeLoader):
         return self._number(node, super().construct_yaml_float)
 
     def _number(self, node: Any, construct: Any) -> Any:
+        if ":" in node.value:
+            return node.value  # 12:30 is a time; YAML 1.1 makes 750 of it
         try:
             number = construct(node)
             wrong = problem(number)

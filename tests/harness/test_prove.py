@@ -13,7 +13,8 @@ from typing import Any
 import anyio
 import pytest
 
-from client_harness.proof import Proof, prove
+from client_harness.proof import prove
+from client_harness.proof.proof import Proof
 from scenarios.load import index, parse
 from servers.kit.errors import InputError
 from servers.kit.yaml import read

@@ -38,7 +38,7 @@ from tests.commands import ROOT
             "payments.yaml",
             "since:",
             "bad: [\nsince:",
-            "payments.yaml does not fit: while parsing a flow sequence",
+            "payments.yaml: not valid YAML: line ",
         ),
         (
             "payments.yaml",

@@ -187,7 +187,7 @@ def _problem(node: ast.AST) -> str | None:
     if isinstance(node, ast.Call):
         called = ast.unparse(node.func)
         if not isinstance(node.func, ast.Name) or called not in FUNCTIONS:
-            return f"unknown function {called!r}{did_you_mean(called, FUNCTIONS)}"
+            return f"unknown function {quoted(called)}{did_you_mean(called, FUNCTIONS)}"
     return None
 
 

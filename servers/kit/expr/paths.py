@@ -42,8 +42,8 @@ def parse(path: str) -> tuple[str | int, ...]:
         part = _PART.match(rest)
         if not part:
             raise PathError(
-                f"path {path!r}: cannot read {rest!r}; write a.b[0].c, items[*].x, items[2:].x or "
-                "items[id=7].x"
+                f"path {quoted(path)}: cannot read {quoted(rest)}; "
+                "write a.b[0].c, items[*].x, items[2:].x or items[id=7].x"
             )
         name, inner = part.groups()
         if name is not None:
@@ -56,7 +56,7 @@ def parse(path: str) -> tuple[str | int, ...]:
         if rest.startswith("."):
             rest = rest[1:]
             if not rest:
-                raise PathError(f"path {path!r} ends in a dot")
+                raise PathError(f"path {quoted(path)} ends in a dot")
     return tuple(parts)
 
 
