@@ -5,6 +5,7 @@ Each trial is stored as it ends, so a run can be resumed after an interruption a
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractAsyncContextManager
@@ -175,7 +176,7 @@ def _checked(request: RunRequest, faults: Profile | None) -> RunRequest:
     """
     names = []
     for scenario in load.resolve(request.scenarios):
-        names.append(scenario if isinstance(scenario, str) else str(scenario.resolve()))
+        names.append(scenario if isinstance(scenario, str) else os.path.realpath(scenario))
     agents = list(dict.fromkeys(request.agents))
     for what, chosen in (("scenario", names), ("agent", agents), ("arm", request.arms())):
         if not chosen:

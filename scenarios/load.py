@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import os
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -107,7 +108,7 @@ def resolve(names: list[str]) -> list[str | Path]:
 
 def _shipped(path: Path) -> str | Path:
     """Return the id of a file if it is a shipped scenario, else its path."""
-    whole = path.resolve()
+    whole = Path(os.path.realpath(path))  # `resolve` raises for a link to itself
     return _id(whole) if whole.is_relative_to(SUITES) else path
 
 

@@ -19,6 +19,7 @@ from scenarios.answer import Answer, keyed
 from scenarios.script import Route, Step, Violation
 from servers.kit.declared import Declared
 from servers.kit.expr.predicates import same_text
+from servers.kit.seeds import MOST_SEED
 
 _QUOTED = re.compile(r"[\"“]([^\"”]{2,}?)[\"”]|(?<!\w)[‘']([^‘’']{2,}?)[’'](?!\w)")
 
@@ -118,7 +119,7 @@ class Scenario(Declared):
     twin: bool = False
     repairable: bool = True
     world: str = "maya"
-    seed: int = 1
+    seed: Annotated[int, Field(ge=-MOST_SEED, le=MOST_SEED)] = 1
     history: str | None = None
     setup: list[RowChange] = []
     services: Annotated[list[str], Field(min_length=1)]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from client_harness.commands import _print
+from servers.kit.seeds import MOST_SEED
 
 if TYPE_CHECKING:
     from client_harness.proxy import Proxied
@@ -31,7 +32,9 @@ def proxy(
     name: Annotated[
         str, typer.Option(help="The server's name in fault targets; by default its own name.")
     ] = "",
-    seed: Annotated[int, typer.Option(help="Seed for random choices.")] = 0,
+    seed: Annotated[
+        int, typer.Option(min=-MOST_SEED, max=MOST_SEED, help="Seed for random choices.")
+    ] = 0,
     trace: Annotated[
         Path | None,
         typer.Option(

@@ -13,6 +13,7 @@ import typer
 
 from client_harness.commands import _print
 from client_harness.commands.judging import ApiBase, Model, Votes
+from servers.kit.seeds import MOST_SEED
 
 if TYPE_CHECKING:
     from client_harness.results import Results
@@ -49,7 +50,10 @@ def run(
     ] = False,
     trials: Annotated[int, typer.Option(help="Trials per scenario, each with its own seed.")] = 1,
     jobs: Annotated[int, typer.Option(help="Trials to run at the same time.")] = 1,
-    seed: Annotated[int, typer.Option(help="A number added to each scenario's seed.")] = 0,
+    seed: Annotated[
+        int,
+        typer.Option(min=-MOST_SEED, max=MOST_SEED, help="A number added to each scenario's seed."),
+    ] = 0,
     out: Annotated[
         Path | None,
         typer.Option(help="Folder for results and traces; by default a new one under runs/."),

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from client_harness.commands import _print
+from servers.kit.seeds import MOST_SEED
 
 Services = Annotated[
     str | None,
@@ -55,7 +56,10 @@ def serve(
             help="Keep the world in this file, so that the next session continues with it."
         ),
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed for ids and random choices.")] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(min=-MOST_SEED, max=MOST_SEED, help="Seed for ids and random choices."),
+    ] = None,
     most_tools: Annotated[
         int | None,
         typer.Option(help="Narrow a scenario to this many tools, keeping all that it needs."),

@@ -16,7 +16,7 @@ import anyio
 from servers.kit import events
 from servers.kit.call import Call, Journal, Layer, Next, Reply, chain
 from servers.kit.control import Control, make_id
-from servers.kit.errors import ServiceError, cut, did_you_mean, quoted, sentence
+from servers.kit.errors import InputError, ServiceError, cut, did_you_mean, quoted, sentence
 from servers.kit.evidence import Obligations, Watch
 from servers.kit.plain import is_plain, made_plain
 from servers.kit.service import Ids, Service, ToolSpec, narrowed, service
@@ -241,7 +241,10 @@ class Session:
             # A bug of ours must be loud in the trace and must never be scored.
             self.world.rollback()
             attempt.bug = f"{type(crash).__name__}: {crash}"
-            self.bugs.append(f"{call.name}: {attempt.bug}\n{traceback.format_exc()}")
+            told = f"{call.name}: {attempt.bug}"
+            # A mistake in a file needs no traceback: its line says where it is.
+            by_hand = isinstance(crash, InputError)
+            self.bugs.append(told if by_hand else f"{told}\n{traceback.format_exc()}")
             reply = Reply(ServiceError(cls.codes.internal, "Internal error.").as_json(), True)
         if journal.extra_time:
             self.control.advance(journal.extra_time)
