@@ -19,10 +19,12 @@ from fault_profiles.model import check_together
 from fault_profiles.model import parse as parse_fault
 from judge import checks as check_kinds
 from scenarios import setup
+from scenarios.arguments import check_arguments
 from scenarios.model import Scenario
-from scenarios.script import Step, check_names, flat
+from scenarios.script import Edit, Step, check_names, flat, located
 from scenarios.worlds import build
-from servers.kit.errors import InputError, UnknownName, explain, quoted
+from scenarios.worlds.seeds import check_seeds
+from servers.kit.errors import InputError, UnknownName, explain, placing, quoted
 from servers.kit.expr import check_predicate
 from servers.kit.expr.predicates import OPERATORS, is_operators
 from servers.kit.plain import check_name, is_there
@@ -134,7 +136,9 @@ def parse(raw: Any, name: str, where: str) -> Scenario:
     try:
         if not isinstance(raw, dict):
             raise InputError("a scenario must be a mapping")
-        raw = build.with_ids(raw, raw.get("world", Scenario.model_fields["world"].default))
+        world = raw.get("world", Scenario.model_fields["world"].default)
+        check_seeds(raw, world)
+        raw = build.with_ids(raw, world)
         for key in ("faults", "checks"):
             if not isinstance(raw.get(key, []), list):
                 raise InputError(f"{key} must be a list of one-key items")
@@ -175,13 +179,13 @@ def _cross_check(made: Scenario) -> None:
         if awaited is not None and awaited not in known_faults:
             raise UnknownName("fault", awaited, known_faults, f"disclose {disclosure.service}")
     _check_checks(made, exposed, known_faults)
-    _check_script(made.scripts.oracle, "scripts.oracle", offered)
-    _check_script(made.scripts.naive, "scripts.naive", offered)
+    _check_script(made, made.scripts.oracle, "scripts.oracle", offered)
+    _check_script(made, made.scripts.naive, "scripts.naive", offered)
     _check_statements(made, exposed, known_faults)
     _check_variation(made, exposed)
-    for route in made.routes:
-        _check_script(route.edit(made.scripts.oracle), f"route {quoted(route.about)}", offered)
-    _check_violations(made)
+    for number, route in enumerate(made.routes):
+        _check_edit(made, route, f"routes[{number}]", offered)
+    _check_violations(made, offered)
     if made.failure != "none" and not made.twin and not made.faults:
         raise InputError(f"the failure is {made.failure}, but there are no faults")
     histories = [path.stem for path in HAYSTACK.glob("*.yaml")]
@@ -189,16 +193,39 @@ def _cross_check(made: Scenario) -> None:
         raise UnknownName("history", made.history, histories)
 
 
-def _check_script(steps: list[Step], where: str, offered: Mapping[str, type[Service]]) -> None:
-    check_names(steps, where)
-    for step in flat(steps):
-        if step.call is None:
-            continue
-        owner, _, short = step.call.partition(".")
-        if owner not in offered:
-            raise UnknownName("service", owner, offered, where)
-        if short not in offered[owner].tools:
-            raise UnknownName("tool", short, offered[owner].tools, f"{where}: {owner}")
+def _check_script(
+    made: Scenario,
+    steps: list[Step],
+    where: str,
+    offered: Mapping[str, type[Service]],
+    whole: list[Step] | None = None,
+) -> None:
+    check_names(steps, where, whole)
+    for place, step in located(steps, where):
+        if step.call is not None:
+            check_arguments(step, place, offered, made.faults)
+
+
+def _check_edit(
+    made: Scenario, edit: Edit, where: str, offered: Mapping[str, type[Service]]
+) -> None:
+    with placing(where):
+        whole = edit.edit(made.scripts.oracle)
+    for place, steps in edit.own(where):
+        _check_script(made, steps, place, offered, whole)
+    check_names(_played(whole, len(made.turns)), f"{where}: the oracle after this edit")
+
+
+def _played(steps: list[Step], turns: int) -> list[Step]:
+    """Return a script up to the text with which the last turn may end; an edit may end it early."""
+    played = []
+    for step in steps:
+        played.append(step)
+        if step.say is not None:
+            turns -= 1
+        if turns == 0:
+            break
+    return played
 
 
 def offer(made: Scenario) -> dict[str, type[Service]]:
@@ -304,8 +331,13 @@ def _check_variation(made: Scenario, exposed: set[str]) -> None:
     for column, wanted in change.free.items():
         if wanted == "any":
             continue
+        if not isinstance(wanted, Mapping):
+            raise InputError(
+                f"change: free: {column}: expected `any` or a condition such as {{in: […]}}, "
+                f"got {quoted(wanted)}"
+            )
         check_predicate({"value": wanted}, f"change: free: {column}")
-        if isinstance(wanted, Mapping) and not is_operators(wanted):
+        if not is_operators(wanted):
             unknown = next(iter(wanted))
             raise UnknownName("operator", unknown, OPERATORS, f"change: free: {column}")
     _check_known("table", (*change.optional, *change.windows), tables, "change")
@@ -338,12 +370,13 @@ def _check_known(kind: str, used: Iterable[str], known: Collection[str], where: 
             raise UnknownName(kind, name, known, where)
 
 
-def _check_violations(made: Scenario) -> None:
+def _check_violations(made: Scenario, offered: Mapping[str, type[Service]]) -> None:
     gates = {check.name for check in made.gates if check.gate}
-    for violation in made.violations:
+    for number, violation in enumerate(made.violations):
+        where = f"violations[{number}]"
         if violation.fails not in gates:
-            raise UnknownName("gate", violation.fails, gates, "violation")
-        violation.edit(made.scripts.oracle)
+            raise UnknownName("gate", violation.fails, gates, f"{where}.fails")
+        _check_edit(made, violation, where, offered)
 
 
 def fingerprint(made: Scenario) -> str:

@@ -2,8 +2,8 @@
 
 Steps call tools, save replies, branch on them and speak. A step is one of
 
-- `call: gmail.get_email` with `args`, `save` (a name for the reply; an error is `{error: …}`) and
-  `id` (for violations),
+- `call: gmail.get_email` with `args`, `save` (a name for the reply; an error is `{error: …}`),
+  `id` (for violations), and `refused: true` where the arguments miss the tool's schema on purpose,
 - `batch: [calls]` (one step of the agent),
 - `say: text` (ends the turn),
 - `if: expression` with `then` and `else`,
@@ -20,7 +20,7 @@ from typing import Annotated, Any, Self
 from pydantic import Field, model_validator
 
 from servers.kit.declared import Declared
-from servers.kit.errors import InputError, UnknownName
+from servers.kit.errors import InputError, UnknownName, placing
 from servers.kit.expr import names
 from servers.kit.service import tool
 
@@ -36,6 +36,7 @@ class Step(Declared):
     id: str | None = None
     call: str | None = None
     args: dict[str, Any] = {}
+    refused: bool = False
     save: str | None = None
     batch: list[Step] | None = None
     say: str | None = None
@@ -51,9 +52,8 @@ class Step(Declared):
         does = ("call", "batch", "say", "test", "repeat")
         given = [name for name in does if getattr(self, name) is not None]
         if len(given) != 1:
-            raise InputError(
-                f"a step does one of call, batch, say, if, repeat; this one has {given or 'none'}"
-            )
+            has = " and ".join(given).replace("test", "if") or "none"
+            raise InputError(f"a step does one of call, batch, say, if, repeat; this one has {has}")
         if self.call is not None:
             tool(self.call)
         if self.batch is not None and any(s.call is None for s in self.batch):
@@ -75,20 +75,52 @@ def flat(steps: list[Step]) -> list[Step]:
     return every
 
 
-def check_names(steps: list[Step], where: str) -> None:
+def located(steps: list[Step], where: str) -> Iterator[tuple[str, Step]]:
+    """Yield all steps at every depth with their places: `scripts.oracle[3].then[0]`."""
+    for number, step in enumerate(steps):
+        place = f"{where}[{number}]"
+        yield place, step
+        yield from located(step.batch or [], f"{place}.batch")
+        yield from located(step.then, f"{place}.then")
+        yield from located(step.otherwise, f"{place}.else")
+        yield from located(step.do, f"{place}.do")
+
+
+def written(step: Step) -> dict[str, Any]:
+    """Return the parts of a step that hold expressions, by key; bare ones get their `${}`."""
+    parts: dict[str, Any] = {"args": step.args, "say": step.say or ""}
+    for key, expression in (("if", step.test), ("until", step.until)):
+        if expression is not None:
+            parts[key] = expression if "${" in expression else "${" + expression + "}"
+    return parts
+
+
+def check_names(steps: list[Step], where: str, saving: list[Step] | None = None) -> None:
     """Refuse a script that uses a reply it never saves.
 
-    Raises `InputError`.
+    `saving` is the whole script, where `steps` are only a part of it. Raises `InputError`.
     """
-    saved = {s.save for s in flat(steps) if s.save} | BUILT_IN
-    for step in flat(steps):
-        used = names(step.args) | names(step.say or "")
-        for expression in (step.test, step.until):
-            if expression is not None and "${" not in expression:
-                expression = "${" + expression + "}"
-            used |= names(expression)
-        for name in sorted(used - saved):
-            raise UnknownName("name", name, saved, f"{where}: step {step.id or step.call or 'say'}")
+    whole = steps if saving is None else saving
+    saved = {s.save for s in flat(whole) if s.save} | BUILT_IN
+    for place, step in located(steps, where):
+        for key, value in written(step).items():
+            with placing(f"{place}.{key}"):
+                for name in sorted(names(value) - saved):
+                    raise UnknownName("name", name, saved)
+
+
+class Insert(Declared):
+    """Steps that come before or after a step of the oracle."""
+
+    before: str | None = None
+    after: str | None = None
+    steps: Annotated[list[Step], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        if (self.before is None) == (self.after is None):
+            raise InputError("insert is {before|after: id, steps: […]}")
+        return self
 
 
 class Edit(Declared):
@@ -98,7 +130,7 @@ class Edit(Declared):
 
     omit: str | None = None
     replace: Annotated[dict[str, list[Step]] | None, Field(min_length=1)] = None
-    insert: dict[str, Any] | None = None
+    insert: Insert | None = None
     steps: Annotated[list[Step] | None, Field(min_length=1)] = None
 
     @model_validator(mode="after")
@@ -106,10 +138,15 @@ class Edit(Declared):
         edits = [self.omit, self.replace, self.insert, self.steps]
         if len([edit for edit in edits if edit is not None]) != 1:
             raise InputError("wants one edit of the oracle: omit, replace, insert or steps")
-        places = ({"before", "steps"}, {"after", "steps"})
-        if self.insert is not None and set(self.insert) not in places:
-            raise InputError("insert is {before|after: id, steps: […]}")
         return self
+
+    def own(self, where: str) -> list[tuple[str, list[Step]]]:
+        """Return the steps that the edit itself holds, with their places."""
+        if self.replace is not None:
+            return [(f"{where}.replace.{name}", steps) for name, steps in self.replace.items()]
+        if self.insert is not None:
+            return [(f"{where}.insert.steps", self.insert.steps)]
+        return [(f"{where}.steps", self.steps)] if self.steps is not None else []
 
     def edit(self, steps: list[Step]) -> list[Step]:
         """Return the oracle's steps after the edit.
@@ -125,10 +162,10 @@ class Edit(Declared):
                 steps = _edit(steps, target, lambda s, new=new: new)
             return steps
         assert self.insert is not None
-        new = [Step.model_validate(s) for s in self.insert["steps"]]
-        if "before" in self.insert:
-            return _edit(steps, self.insert["before"], lambda s: [*new, s])
-        return _edit(steps, self.insert["after"], lambda s: [s, *new])
+        new = self.insert.steps
+        if self.insert.before is not None:
+            return _edit(steps, self.insert.before, lambda s: [*new, s])
+        return _edit(steps, self.insert.after or "", lambda s: [s, *new])
 
 
 class Violation(Edit):
@@ -146,7 +183,7 @@ class Route(Edit):
 def _edit(steps: list[Step], target: str, change: Any) -> list[Step]:
     known = {s.id for s in flat(steps) if s.id}
     if target not in known:
-        raise UnknownName("step", target, known, "violation")
+        raise UnknownName("step", target, known)
 
     def walk(part: list[Step]) -> list[Step]:
         edited: list[Step] = []

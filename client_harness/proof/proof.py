@@ -24,6 +24,7 @@ from client_harness.proof.play import Life, Played, play
 from client_harness.proof.reader import Remembering
 from client_harness.proof.sorts import Sorts, leaves
 from client_harness.proof.strangers import Strangers
+from client_harness.proof.taken import Replies
 from client_harness.proof.tally import Tally
 from client_harness.proof.texts import Texts
 from client_harness.proof.truths import Truths
@@ -56,6 +57,7 @@ class Proof:
         self._truths = Truths(self.scenario)
         self._reader = Remembering()
         self._kept: list[Played] = []
+        self._replies = Replies()
 
     def _need(self, holds: bool, problem: str) -> bool:
         if not holds:
@@ -68,6 +70,7 @@ class Proof:
             await self._run()
         except InputError as wrong:  # a script that cannot be played ends the proof
             self.problems.append(str(wrong))
+            self.problems += self._replies.problems(self.scenario)
         finally:
             for played in self._kept:
                 played.close()
@@ -86,6 +89,7 @@ class Proof:
             failed = done.verdicts[setting].value == "fail"
             self._need(failed, f"noop: doing nothing passes {setting}")
         await self._stock(base, clean)
+        self.problems += self._replies.problems(self.scenario)
         self._used(base, right)
         self._verified(base)
         verdicts = [*base.verdicts.values(), *clean.verdicts.values()]
@@ -118,6 +122,7 @@ class Proof:
             **how,
         )
         self.tally.run(name, done.verdicts.values())
+        self._replies.add(done.events)
         if keep:
             self._kept.append(done)
         return done

@@ -50,6 +50,8 @@ class CredentialExpired(Fault):
             return given  # a server that is not ours has no sign-in of ours
         if given.get("revoked"):
             return {"repairable": False, **given}
+        if not isinstance(given["on"], str | list | Selector):
+            return given  # which the field refuses
         on = given["on"] if isinstance(given["on"], Selector) else Selector(given["on"])
         if len(on.services) != 1:
             raise InputError(

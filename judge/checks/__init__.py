@@ -59,13 +59,13 @@ def cross_check(checks: Sequence[Check], where: str = "checks") -> list[str]:
 def json_schema() -> dict[str, Any]:
     """Return the JSON schema of one check item, for editors."""
     models: list[Any] = [(cls, "validation") for cls in kinds().values()]
-    refs, definitions = models_json_schema(models, by_alias=True)
+    _, definitions = models_json_schema(models, by_alias=True)
     options = []
     for kind, cls in kinds().items():
-        body = definitions["$defs"][refs[(cls, "validation")]["$ref"].rpartition("/")[2]]
+        body = definitions["$defs"][cls.__name__]
         body["properties"]["in"]["default"] = list(cls.default_settings)
         body["properties"]["aspect"]["default"] = cls.default_aspect
-        option = {"type": "object", "properties": {kind: refs[(cls, "validation")]}}
+        option = {"type": "object", "properties": {kind: {"$ref": f"#/$defs/{cls.__name__}"}}}
         options.append({**option, "required": [kind], "additionalProperties": False})
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

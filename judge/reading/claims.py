@@ -15,6 +15,7 @@ from pydantic import Field, ValidationError
 from judge.reading.concepts import Item, as_phrase
 from servers.kit.declared import Declared
 from servers.kit.errors import InputError, UnknownName, explain
+from servers.kit.expr.evaluate import expressions, outcomes
 from servers.kit.yaml import read as read_yaml
 
 FOLDER = Path(__file__).resolve().parent.parent / "claims"
@@ -128,11 +129,12 @@ def split_phrase(phrase: str) -> tuple[tuple[Item, ...], frozenset[str]]:
     return as_phrase(plain)[0], frozenset(without)
 
 
-def parse_claim(kind: str, slots: Mapping[str, Any] | None) -> Claim:
+def parse_claim(kind: str, slots: Mapping[str, Any] | None, *, computed: bool = True) -> Claim:
     """Return a claim of the vocabulary.
 
-    A slot whose name ends in `*` must be in the text. Raises `UnknownName` for an unknown kind or
-    slot and `InputError` for a value of the wrong type, each with one line.
+    A slot whose name ends in `*` must be in the text. If the slots are not `computed` yet, a slot
+    with an expression is left out; only what it may become is checked. Raises `UnknownName` for an
+    unknown kind or slot and `InputError` for a value of the wrong type, each with one line.
     """
     kinds = vocabulary()
     if kind not in kinds:
@@ -150,7 +152,12 @@ def parse_claim(kind: str, slots: Mapping[str, Any] | None) -> Claim:
             raise InputError(f"claim {kind}: {name} is given twice")
         if given is None:
             raise InputError(f"claim {kind}: {name} is empty")
-        values[name] = _value(known[name], given, f"claim {kind}: {name}")
+        where = f"claim {kind}: {name}"
+        if not computed and isinstance(given, str) and expressions(given):
+            for outcome in outcomes(given):
+                _value(known[name], outcome, where)
+            continue
+        values[name] = _value(known[name], given, where)
         if str(key).endswith("*"):
             needed.add(name)
     return Claim(kind, values, frozenset(needed))

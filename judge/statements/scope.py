@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from judge.trace import Record
 from servers.kit.errors import UnknownName
 from servers.kit.events import Attempt, Message
 from servers.kit.expr.evaluate import evaluate, fields, names
+from servers.kit.expr.shapes import ANYTHING, PLAIN, Shape, walk
 from servers.kit.store import AGENT, Change
+from servers.kit.tables import Table
 from servers.kit.types import Row
 
 TABLES = ("added", "changed", "gone", "rows")
@@ -180,7 +182,10 @@ def check_truth(
     faults: list[str],
     evidence: list[str],
 ) -> None:
-    """Raise `UnknownName` where an expression uses a name that no moment has."""
+    """Raise `UnknownName` where an expression uses a name that no moment has.
+
+    Tables, their columns, faults and evidence checks are such names, too.
+    """
     for name in sorted(names(value)):
         if name not in NAMES | _CONSTANTS:
             raise UnknownName("name", name, NAMES, where)
@@ -191,3 +196,21 @@ def check_truth(
             raise UnknownName("fault", part, faults, where)
         if name == "settled" and part not in evidence:
             raise UnknownName("evidence check", part, evidence, where)
+    mentioned = {part for name, part in fields(value) if name in TABLES}
+    stored = Shape({table: _rows_of(tables[table]) for table in mentioned})
+    shapes = dict.fromkeys(TABLES, stored)
+    lines = dict.fromkeys(("tool", "service", "error", "turn"), PLAIN)
+    replies = dict.fromkeys(("args", "seen", "truth"), ANYTHING)
+    shapes["calls"] = Shape(items=Shape({**lines, **replies, "fired": Shape(items=PLAIN)}))
+
+    def lost(taken: str, field: str, known: Iterable[str]) -> None:
+        raise UnknownName("column", field, known, f"{where}: {taken}" if where else taken)
+
+    walk(value, shapes, lost)
+
+
+def _rows_of(table: Table) -> Shape:
+    columns = {}
+    for column, (kind, _) in table.columns.items():
+        columns[column] = ANYTHING if kind in ("list", "dict") else PLAIN
+    return Shape(items=Shape(columns))

@@ -8,9 +8,8 @@ from pydantic import Field, model_validator
 
 from judge.statements.scope import ALWAYS, Moment, check_truth
 from servers.kit.declared import Declared
-from servers.kit.errors import InputError
+from servers.kit.errors import InputError, placing
 from servers.kit.expr import render
-from servers.kit.expr.evaluate import names
 
 if TYPE_CHECKING:
     from judge.reading import Claim
@@ -46,8 +45,7 @@ class Statement(Declared):
             raise InputError(f"a statement is one of must, may and never; got {given or 'none'}")
         if len(self.claim) != 1:
             raise InputError("claim: wants one claim, as in {paid: {to: Ana Ruiz, amount: 12}}")
-        if not names(self._slots):
-            self.claim_at(None)
+        self._parsed(self._slots, computed=False)
         return self
 
     @property
@@ -82,10 +80,13 @@ class Statement(Declared):
 
     def claim_at(self, moment: Moment | None) -> Claim:
         """Return the claim with its slots computed. Raises `InputError`."""
+        slots = self._slots if moment is None else render(self._slots, moment.scope)
+        return self._parsed(slots)
+
+    def _parsed(self, slots: Any, *, computed: bool = True) -> Claim:
         from judge.reading import parse_claim
 
-        slots = self._slots if moment is None else render(self._slots, moment.scope)
-        return parse_claim(self.kind, slots)
+        return parse_claim(self.kind, slots, computed=computed)
 
     def is_true(self, moment: Moment) -> bool:
         """Return whether the statement is true at a moment."""
@@ -93,8 +94,9 @@ class Statement(Declared):
 
     def check(self, where: str, tables: Any, faults: list[str], evidence: list[str]) -> None:
         """Check every name that the statement uses. Raises `InputError`."""
-        expressions = [self._slots, self.sentence]
+        expressions = {"claim": self._slots, self.mode: self.sentence}
         if self.holds != ALWAYS:
-            expressions.append("${" + self.holds + "}")
-        for expression in expressions:
-            check_truth(expression, where, tables=tables, faults=faults, evidence=evidence)
+            expressions["holds"] = "${" + self.holds + "}"
+        for key, expression in expressions.items():
+            with placing(f"{where}: {key}"):
+                check_truth(expression, "", tables=tables, faults=faults, evidence=evidence)

@@ -5,21 +5,55 @@ A one-key item is, for example, `- outage: {on: venmo.*}`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    ValidationError,
+    model_validator,
+)
+from pydantic_core import core_schema
 
-from servers.kit.errors import InputError, UnknownName, explain, quoted
+from servers.kit.errors import (
+    TYPES,
+    InputError,
+    Refused,
+    UnknownName,
+    explain,
+    quoted,
+    refused,
+)
 
 Positive = Annotated[int, Field(ge=1, strict=True)]
 NonNegative = Annotated[int, Field(ge=0, strict=True)]
+
+
+def _placing(data: Any, validate: Callable[[Any], Any]) -> Any:
+    """Validate; an `InputError` becomes a problem at the place of the data in what holds it."""
+    try:
+        return validate(data)
+    except InputError as wrong:
+        raise Refused(wrong) from None
 
 
 class Declared(BaseModel):
     """A frozen model read from YAML; the error for an unknown key suggests the nearest key."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        TYPES.add(cls.__name__)
+
+    @classmethod
+    def __get_pydantic_core_schema__(
+        cls, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        return core_schema.no_info_wrap_validator_function(_placing, handler(source))
 
     @model_validator(mode="before")
     @classmethod
@@ -65,7 +99,7 @@ def validated(
     try:
         return model.model_validate(fields, context=dict(context or {}))
     except ValidationError as wrong:
-        raise InputError(f"{where}: {explain(wrong, model)}") from None
-    except InputError as wrong:
+        raise refused(wrong, f"{where}: {explain(wrong, model)}") from None
+    except InputError as wrong:  # from a validator that no declared model surrounds
         wrong.args = (f"{where}: {wrong}",)
         raise

@@ -161,19 +161,19 @@ async def test_a_later_reading_shows_how_it_turned_out(when: str) -> None:
     [
         (
             {"http_error": {"on": "venmo.*", "status": 200}},
-            "status: Input should be greater than or equal to 400",
+            "status: it should be greater than or equal to 400",
         ),
         (
             {"hang": {"on": "venmo.*", "real_seconds": 0}},
-            "real_seconds: Input should be greater than 0",
+            "real_seconds: it should be greater than 0",
         ),
         (
             {"malformed_frame": {"on": "venmo.*", "as": "odd"}},
-            "as: Input should be 'truncated', 'not_json' or 'empty'",
+            "as: expected 'truncated', 'not_json' or 'empty', got 'odd'",
         ),
         (
             {"connection_drop": {"on": "venmo.*", "when": "during"}},
-            "when: Input should be 'before' or 'after'",
+            "when: expected 'before' or 'after', got 'during'",
         ),
     ],
 )

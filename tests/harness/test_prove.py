@@ -227,7 +227,7 @@ def test_what_may_vary_is_no_mutant(sound: dict[str, Any]) -> None:
             {"venmo": ["send_mony"]},
             "venmo: unknown tool 'send_mony'; did you mean 'send_money'?",
         ),
-        (("tools",), {"venmo": ["send_*"]}, "scripts.oracle: venmo: unknown tool 'list_friends'"),
+        (("tools",), {"venmo": ["send_*"]}, "call: venmo: unknown tool 'list_friends'"),
         (("titel",), "x", "unknown key 'titel'; did you mean 'title'?"),
         (("primary",), "gmail", "primary: unknown service 'gmail'"),
         (("faults", 0, "dropped_write", "on"), "venmo.send_mony", "did you mean 'send_money'"),
@@ -246,7 +246,7 @@ def test_what_may_vary_is_no_mutant(sound: dict[str, Any]) -> None:
         (
             ("statements", 0, "holds"),
             "len(added.venmo_transaction) > 0",
-            "statement paid: unknown table 'venmo_transaction'",
+            "statement paid: holds: unknown table 'venmo_transaction'",
         ),
         (("statements", 0, "rests_on"), "loked", "did you mean 'looked'"),
         (("statements", 0, "turn"), 5, "statement paid: there is no turn 5; there is only 1"),

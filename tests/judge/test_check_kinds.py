@@ -32,7 +32,7 @@ def called_where(where: dict[str, Any]) -> dict[str, Any]:
         ({"called": {"name": "x"}}, "called 'x': missing 'call'"),
         (
             {"called": {"name": "x", "call": "venmo.send_mony"}},
-            "called 'x': target 'venmo.send_mony': unknown tool 'send_mony'; did you mean",
+            "called 'x': call: target 'venmo.send_mony': unknown tool 'send_mony'; did you mean",
         ),
         (
             {"called": {"name": "x", "call": "vemno.send_money"}},
@@ -60,11 +60,11 @@ def called_where(where: dict[str, Any]) -> dict[str, Any]:
         ),
         (
             {"called": {"name": "x", "call": "venmo.*", "at_least": "often"}},
-            "at_least: Input should be a valid integer",
+            "at_least: expected a whole number, got 'often'",
         ),
         (
             {"called": {"name": "x", "call": "venmo.*", "in": ["bas"]}},
-            "in.0: Input should be 'clean', 'relaxed' or 'base'",
+            "in[0]: expected 'clean', 'relaxed' or 'base', got 'bas'",
         ),
         ({"called": {"name": "x", "call": "venmo.*", "in": []}}, "in: "),
         ({"called": {"name": "x y", "call": "venmo.*"}}, "name: String should match"),

@@ -161,7 +161,8 @@ def _parse(source: str) -> ast.expr:
     try:
         tree = ast.parse(_KEYWORD.sub(_quoted, source.strip()), mode="eval")
     except SyntaxError as wrong:
-        raise ExpressionError(f"{shown}: {wrong.msg}") from None
+        what = f"{wrong.msg}; write it like `first(items, name='Ana').id` or `len(items) > 0`"
+        raise ExpressionError(f"{shown}: {what}") from None
     except (ValueError, MemoryError, RecursionError) as wrong:
         raise ExpressionError(f"{shown}: {wrong or 'is nested too deeply'}") from None
     if bounds.tree_depth(tree) > bounds.MOST_TREE:
@@ -184,6 +185,8 @@ def _problem(node: ast.AST) -> str | None:
         return _too_much(node)
     if isinstance(node, ast.Attribute) and node.attr.startswith("_"):
         return "names must not start with an underscore"
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Constant):
+        return f"{ast.unparse(node.value)} has no fields such as {node.attr!r}"
     if isinstance(node, ast.Call):
         called = ast.unparse(node.func)
         if not isinstance(node.func, ast.Name) or called not in FUNCTIONS:
@@ -226,6 +229,30 @@ def holes(text: str) -> list[str]:
             f"{quoted(text)}: holds {text.count('${'):,} `${{`; {bounds.MOST_HOLES} are the most"
         )
     return _HOLE.findall(text)
+
+
+def expressions(text: str) -> list[ast.expr]:
+    """Return the parsed `${…}` of a text. Raises `ExpressionError`."""
+    return [_parse(hole) for hole in holes(text)]
+
+
+def outcomes(text: str) -> list[Any]:
+    """Return the values that a text with `${a if … else b}` may become, as far as they are written.
+
+    That is nothing if the text does not consist of one expression.
+    """
+    whole = _HOLE.fullmatch(text)
+    if whole is None or len(holes(text)) != 1:
+        return []
+    values = []
+    pending = [_parse(whole[1])]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.IfExp):
+            pending += [node.body, node.orelse]
+        elif isinstance(node, ast.Constant):
+            values.append(node.value)
+    return values
 
 
 def names(value: Any) -> set[str]:

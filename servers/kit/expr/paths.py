@@ -56,7 +56,7 @@ def parse(path: str) -> tuple[str | int, ...]:
         if rest.startswith("."):
             rest = rest[1:]
             if not rest:
-                raise PathError(f"path {quoted(path)} ends in a dot")
+                raise PathError(f"path {quoted(path)} ends in a dot; write a.b")
     return tuple(parts)
 
 

@@ -1,0 +1,1 @@
+"""Mutants of scenario files: each has one slip of the pen, and none may go unnoticed."""
