@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator, model_validator
+from pydantic import AfterValidator, BaseModel, model_validator
 
 from servers.kit.call import Call
 from servers.kit.declared import Declared
@@ -92,3 +92,15 @@ class CallPattern(Declared):
             raise InputError(
                 f"{what} is decided before the reply, so it cannot use `result` or `ok`"
             )
+
+
+def patterns_in(part: Any, place: str) -> Iterator[tuple[str, CallPattern]]:
+    """Yield every call pattern inside a check, with its place."""
+    if isinstance(part, CallPattern):
+        yield place, part
+    elif isinstance(part, BaseModel):
+        for name, inner in part:
+            yield from patterns_in(inner, f"{place}.{name}")
+    elif isinstance(part, list | tuple):
+        for number, inner in enumerate(part):
+            yield from patterns_in(inner, f"{place}[{number}]")

@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from fault_profiles.arguments import Schema, misfit
 from fault_profiles.model import Fault
 from scenarios.script import Step
 from servers.kit.errors import InputError, UnknownName, placed, problem
@@ -29,7 +30,11 @@ def check_arguments(
     if short not in offered[owner].tools:
         raise UnknownName("tool", short, offered[owner].tools, f"{where}.call: {owner}")
     spec = offered[owner].tools[short]
-    wrong = _wrong(step, spec, where, _renamed(step.call or "", faults))
+    added: dict[str, Schema] = {}
+    for fault in faults:
+        if step.call in fault.acts_on:
+            added |= fault.new_arguments()
+    wrong = _wrong(step, spec, where, _renamed(step.call or "", faults), added)
     if wrong is not None and not step.refused:
         raise wrong
     if wrong is None and step.refused:
@@ -46,13 +51,23 @@ def _renamed(name: str, faults: Iterable[Fault]) -> dict[str, str]:
     return old
 
 
-def _wrong(step: Step, spec: ToolSpec, where: str, renamed: Mapping[str, str]) -> InputError | None:
+def _wrong(
+    step: Step,
+    spec: ToolSpec,
+    where: str,
+    renamed: Mapping[str, str],
+    added: Mapping[str, Schema],
+) -> InputError | None:
     known = spec.model.model_fields
-    for name in step.args:
-        if name not in known and name not in renamed:
+    given = {}
+    for name, value in step.args.items():
+        if name in known or name in renamed:
+            given[renamed.get(name, name)] = value
+        elif name not in added:
             place = f"{where}.args: {step.call}"
-            return UnknownName("argument", name, [*known, *renamed], place)
-    given = {renamed.get(name, name): value for name, value in step.args.items()}
+            return UnknownName("argument", name, [*known, *added], place)
+        elif (unfit := misfit(added[name], value)) is not None:
+            return InputError(f"{where}.args: {step.call}: {name}: {unfit}")
     optional = {name for name, declared in known.items() if not declared.is_required()}
     left_out = {name for name in optional if given.get(name, 0) is None}
     raw = {name: value for name, value in given.items() if name not in left_out}

@@ -15,9 +15,13 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from fault_profiles.arguments import Schema, of_column
+from fault_profiles.arguments import check_arguments as fitting_conditions
+from fault_profiles.arguments import problem as unmeetable
 from fault_profiles.model import check_together
 from fault_profiles.model import parse as parse_fault
 from judge import checks as check_kinds
+from judge.pattern import patterns_in
 from scenarios import setup
 from scenarios.arguments import check_arguments
 from scenarios.model import Scenario
@@ -288,8 +292,13 @@ def _check_checks(made: Scenario, exposed: set[str], known_faults: list[str]) ->
     for name in names:
         if names.count(name) > 1:
             raise InputError(f"two checks are named {quoted(name)}")
+    new: dict[str, Schema] = {}
+    for fault in made.faults:
+        new |= fault.new_arguments()
     for check in made.checks:
         where = f"check {check.name}"
+        for place, pattern in patterns_in(check, where):
+            fitting_conditions(pattern.where or {}, pattern.tool, f"{place}.where", new)
         mentions = check.mentions()
         for target in mentions.targets:
             if not target.services & exposed:
@@ -337,15 +346,27 @@ def _check_variation(made: Scenario, exposed: set[str]) -> None:
                 f"got {quoted(wanted)}"
             )
         check_predicate({"value": wanted}, f"change: free: {column}")
-        if not is_operators(wanted):
-            unknown = next(iter(wanted))
-            raise UnknownName("operator", unknown, OPERATORS, f"change: free: {column}")
+        _check_condition(column, wanted, tables, "free")
+    for column, wanted in change.prose.items():
+        _check_condition(column, wanted, tables, "prose")
     _check_known("table", (*change.optional, *change.windows), tables, "change")
     for table, (first, last) in change.windows.items():
         _check_turn(first, made, f"change: windows: {table}")
         _check_turn(last, made, f"change: windows: {table}")
         if first > last:
             raise InputError(f"change: windows: {table}: turn {first} is after turn {last}")
+
+
+def _check_condition(column: str, wanted: Any, tables: Mapping[str, Table], part: str) -> None:
+    """Refuse a condition that no value of a column could meet."""
+    where = f"change: {part}: {column}"
+    table, _, name = column.partition(".")
+    kind = tables[table].columns[name][0]
+    if isinstance(wanted, Mapping) and kind != "dict" and not is_operators(wanted):
+        raise UnknownName("operator", next(iter(wanted)), OPERATORS, where)
+    wrong = unmeetable(of_column(kind), wanted)
+    if wrong is not None:
+        raise InputError(f"{where}: {wrong}")
 
 
 def _check_turn(turn: int, made: Scenario, where: str) -> None:

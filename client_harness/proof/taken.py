@@ -9,10 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from pydantic import BaseModel
-
 from fault_profiles.model import Fault
-from judge.pattern import CallPattern
+from judge.pattern import patterns_in
 from scenarios.model import Scenario
 from scenarios.script import BUILT_IN, Edit, Step, flat, located, written
 from servers.kit.errors import did_you_mean
@@ -48,7 +46,7 @@ class Replies:
                 for key, value in written(step).items():
                     walk(value, scope, _noting(found, f"{place}.{key}"))
         for number, check in enumerate(scenario.checks):
-            for place, pattern in _patterns(check, f"checks[{number}]: {check.kind}"):
+            for place, pattern in patterns_in(check, f"checks[{number}]: {check.kind}"):
                 shape = self._of(sorted(pattern.tool.tools), self._seen)
                 _conditions(pattern.result or {}, shape, f"{place}.result", found)
         for number, fault in enumerate(scenario.faults):
@@ -113,19 +111,6 @@ def _scripts(scenario: Scenario) -> Iterator[tuple[str, list[Step], list[Step]]]
         whole = [*scripts.oracle, *edit.edit(scripts.oracle)]
         for place, steps in edit.own(where):
             yield place, steps, whole
-
-
-def _patterns(part: Any, place: str) -> Iterator[tuple[str, CallPattern]]:
-    """Yield every pattern with a condition on the reply inside a check, with its place."""
-    if isinstance(part, CallPattern):
-        if part.result is not None:
-            yield place, part
-    elif isinstance(part, BaseModel):
-        for name, inner in part:
-            yield from _patterns(inner, f"{place}.{name}")
-    elif isinstance(part, list | tuple):
-        for number, inner in enumerate(part):
-            yield from _patterns(inner, f"{place}[{number}]")
 
 
 def _conditions(

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
+from fault_profiles.arguments import check_arguments, conditions
 from fault_profiles.model import FIRED, Acting, Fault
 from fault_profiles.refusal import Refusal
 from fault_profiles.sample import Example
@@ -66,8 +68,26 @@ class PartialBatch(Fault):
                 "`keep` (the first n items are done)"
             )
         check_predicate(self.fails or {}, "fails")
+        self._check_items(self.fails or {})
         check_names(names(self.error.model_dump()), FIRED | {"item"}, "error")
         return self
+
+    def _check_items(self, fails: Mapping[str, Any]) -> None:
+        """Refuse a condition that no item of the list could meet; plain items are `value`."""
+        plain = not self._items_have_fields()
+        for path, wanted in conditions(fails):
+            if plain and str(parse(path)[0]) != "value":
+                raise UnknownName("field", path, ["value"], "fails")
+            place = f"{self.items}[0]" if plain else f"{self.items}[0].{path}"
+            check_arguments({place: wanted}, self.on, "fails")
+
+    def _items_have_fields(self) -> bool:
+        if self.on.open:
+            return True
+        schemas = [tool(name)[1].schema for name in sorted(self.on.tools)]
+        first = str(parse(self.items)[0])
+        items = [schema["properties"].get(first, {}).get("items", {}) for schema in schemas]
+        return any(item.get("type", "object") == "object" for item in items if item)
 
     @field_validator("items")
     @classmethod

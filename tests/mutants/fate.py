@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from scenarios.load import fingerprint, parse
 from scenarios.model import Scenario
 from servers.kit.errors import InputError
+from servers.kit.expr.paths import parse as parse_path
 from tests.mutants.places import places
 from tests.mutants.slips import Mutant, at
 
@@ -68,7 +69,16 @@ def excuse(mutant: Mutant, made: Scenario, original: Scenario) -> str | None:
         return "the new name of something that nothing else names"
     if mutant.place.at[0] == "tools" and mutant.place.sort == "tool":
         return "another pattern, which still offers all tools that the scripts call"
+    if mutant.place.how == "key" and _same_path(mutant):
+        return "reads as the same path"
     return None
+
+
+def _same_path(mutant: Mutant) -> bool:
+    try:
+        return parse_path(mutant.old) == parse_path(mutant.new)
+    except InputError:
+        return False
 
 
 DEFINITIONS = {"fault name", "check name", "capture name", "answer key", "name", "step"}
