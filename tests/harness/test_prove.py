@@ -265,6 +265,67 @@ def test_what_may_vary_is_no_mutant(sound: dict[str, Any]) -> None:
         ),
         (("violations", 0, "fails"), "told_payd", "did you mean 'told_paid'"),
         (("history",), "nowhere", "unknown history 'nowhere'"),
+        (
+            ("scripts", "oracle", 1, "args", "amont"),
+            1,
+            "scripts.oracle[1].args: venmo.send_money: unknown argument 'amont'; did you mean",
+        ),
+        (
+            ("scripts", "oracle", 1, "args", "amount"),
+            "ten",
+            "scripts.oracle[1].args: venmo.send_money: amount: expected a number, got 'ten'",
+        ),
+        (
+            ("scripts", "naive", 0, "refused"),
+            True,
+            "scripts.naive[0].refused: the arguments fit venmo.list_friends; leave `refused` out",
+        ),
+        (
+            ("scripts", "oracle", 0, "args"),
+            {"query": "seed:vct/jordan_prak"},
+            "names no row of the world maya; did you mean 'seed:vct/jordan_park'",
+        ),
+        (
+            ("scripts", "oracle", 0, "args"),
+            {"query": "sede:vct/jordan_park"},
+            "did you mean 'seed:vct/jordan_park'?",
+        ),
+        (
+            ("statements", 0, "holds"),
+            "len(where(added.venmo_transactions, amuont=1)) > 0",
+            "unknown column 'amuont'; did you mean 'amount'?",
+        ),
+        (
+            ("statements", 0, "claim"),
+            {"paid": {"too": "${1 if turn == 1 else 2}"}},
+            "claim paid: unknown slot 'too'; did you mean 'to'?",
+        ),
+        (
+            ("statements", 0, "claim"),
+            {"paid": {"amount": "${5 if turn == 1 else 'much'}"}},
+            "claim paid: amount: expected a number, got 'much'",
+        ),
+        (
+            ("change",),
+            {"free": {"venmo_transactions.amount": "ayn"}},
+            "expected `any` or a condition such as {in: […]}, got 'ayn'",
+        ),
+        (
+            ("change",),
+            {"free": {"venmo_transactions.amount": {"gte": "much"}}},
+            "change: free: venmo_transactions.amount: it is an integer and cannot be compared",
+        ),
+        (
+            ("checks", 1, "forbidden", "call"),
+            {"tool": "venmo.send_money", "where": {"amount": "much"}},
+            "amount: it is a number, so it is never 'much'",
+        ),
+        (
+            ("violations", 0),
+            {"fails": "looked", "insert": {"before": "pay_again", "steps": [{"say": "${mates}"}]}},
+            "violations[0].insert.steps[0].say: unknown name 'mates'",
+        ),
+        (("turns", 0, "gap"), "long", "turns[0].gap: expected a whole number, got 'long'"),
         (("turns",), [], "turns"),
         (
             ("disclose",),

@@ -41,6 +41,10 @@ class Result:
         slip = f"{where}: {self.old} → {self.new}"
         return f"{self.what} [{self.sort}] {self.scenario}: {slip}: {self.line}"
 
+    def concerns(self, part: str) -> bool:
+        """Whether a word picks the result: `all`, what became of it, or a part of its sort."""
+        return part in (self.what, "all") or part in self.sort
+
     @property
     def sort(self) -> str:
         """The sort of thing that was mistaken, with what stands around it."""
@@ -139,7 +143,7 @@ def _row(name: str, counts: Counter[str]) -> str:
 
 def silent(results: Sequence[Result], part: str) -> list[str]:
     """Return the mutants that nothing refuses, one line each."""
-    return [r.told for r in results if part in (r.what, "all") or part in r.sort]
+    return [result.told for result in results if result.concerns(part)]
 
 
 def flawed(results: Sequence[Result], part: str) -> list[str]:
