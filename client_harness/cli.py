@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from client_harness.commands import catalogue, judging, proxying, running, serving
+from client_harness.commands import authoring, catalogue, judging, proxying, running, serving
 
 app = typer.Typer(
     name="client_harness",
@@ -52,6 +52,7 @@ for command in (
     catalogue.list_,
     catalogue.show,
     catalogue.check,
+    authoring.try_,
     running.run,
     running.resume,
     running.judge,

@@ -8,6 +8,7 @@ from typing import Any
 
 from client_harness.contract import Assignment, TurnResult
 from scenarios.script import Step
+from servers.kit.errors import InputError
 from servers.kit.expr.evaluate import evaluate, render
 from servers.kit.values import iso
 
@@ -35,7 +36,7 @@ class ScriptAgent:
     async def _walk(self, steps: list[Step]) -> AsyncIterator[str]:
         for step in steps:
             if step.say is not None:
-                yield render(step.say, self.scope)
+                yield self._rendered(step.say, step)
             elif step.batch is not None:
                 self.tools.step()
                 for part in step.batch:
@@ -44,24 +45,33 @@ class ScriptAgent:
                 self.tools.step()
                 await self._call(step)
             elif step.test is not None:
-                branch = step.then if self._true(step.test) else step.otherwise
+                branch = step.then if self._true(step.test, step) else step.otherwise
                 async for text in self._walk(branch):
                     yield text
             else:
                 for _ in range(step.repeat or 1):
                     async for text in self._walk(step.do):
                         yield text
-                    if step.until is not None and self._true(step.until):
+                    if step.until is not None and self._true(step.until, step):
                         break
 
-    def _true(self, expression: str) -> bool:
+    def _true(self, expression: str, step: Step) -> bool:
         if "${" in expression:
-            return bool(render(expression, self.scope))
-        return bool(evaluate(expression, self.scope))
+            return bool(self._rendered(expression, step))
+        try:
+            return bool(evaluate(expression, self.scope))
+        except InputError as wrong:
+            raise InputError(f"step {label(step)}: {wrong}") from None
+
+    def _rendered(self, value: Any, step: Step) -> Any:
+        try:
+            return render(value, self.scope)
+        except InputError as wrong:
+            raise InputError(f"step {label(step)}: {wrong}") from None
 
     async def _call(self, step: Step) -> None:
         service, tool = (step.call or "").split(".")
-        data = await self.perform(service, tool, render(step.args, self.scope))
+        data = await self.perform(service, tool, self._rendered(step.args, step))
         if step.save:
             self.scope[step.save] = data
 
@@ -69,6 +79,15 @@ class ScriptAgent:
         """Make one call and return its data."""
         data, _ = await self.tools.call(service, tool, args)
         return data
+
+
+def label(step: Step) -> str:
+    """Return what a step is called in messages: its id, its call, or what it does."""
+    if step.id is not None:
+        return step.id
+    if step.call is not None:
+        return step.call
+    return f"`say: {step.say[:30]}…`" if step.say is not None else f"`if: {step.test}`"
 
 
 @asynccontextmanager

@@ -294,6 +294,25 @@ def _tool(cls: type[Service], spec: ToolSpec) -> Entry:
     }
 
 
+def tried(name: str, world: str | None) -> Entry:
+    """Return the full entry of a tool, with its example call on a world and its error codes.
+
+    Raises `InputError` if the name is not a tool's.
+    """
+    entry = find(name)
+    if entry["kind"] != "tool":
+        raise InputError(f"--world works with tools; {name} is a {entry['kind']}")
+    from client_harness.authoring.example import codes, example
+
+    cls, spec = service.tool(name)
+    return {
+        **entry,
+        "codes": codes(cls, spec),
+        "usual_codes": sorted(set(vars(cls.codes).values())),
+        "on": example(cls, spec, world or _WORLD),
+    }
+
+
 def _service(name: str) -> Entry:
     cls = service.service(name)
     tools = [{"name": f"{name}.{s.name}", **_tool(cls, s)} for s in cls.tools.values()]

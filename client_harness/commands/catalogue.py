@@ -13,6 +13,10 @@ from client_harness.commands import _print
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 
 
+_FEW = 3
+"""How many rows of each table are listed if no service and no table is named."""
+
+
 class What(StrEnum):
     """The kinds of things that can be listed."""
 
@@ -30,6 +34,12 @@ class What(StrEnum):
     histories = "histories"
     profiles = "profiles"
     clients = "clients"
+    seeds = "seeds"
+
+
+World = Annotated[
+    str | None, typer.Option(help="Whose world to use; by default maya.", metavar="NAME")
+]
 
 
 def list_(
@@ -45,8 +55,19 @@ def list_(
     on: Annotated[
         str | None, typer.Option(help="With --matrix, only these tools.", metavar="A.*,B.C")
     ] = None,
+    world: World = None,
+    service: Annotated[
+        str | None,
+        typer.Option(help="With seeds, only these services or categories.", metavar="A,B"),
+    ] = None,
+    table: Annotated[
+        str | None, typer.Option(help="With seeds, only this table.", metavar="TABLE")
+    ] = None,
 ) -> None:
     """List services, counterparts, scenarios, suites, fault kinds, check kinds, agents and more.
+
+    `list seeds --world maya --service venmo` lists the rows of a world by table, with the names by
+    which scenarios call them and what tells them apart.
 
     With --matrix, each fault kind is tried on every tool that it handles, starting from the tool's
     example call. The exit status is 1 if a fault kind is broken.
@@ -70,11 +91,40 @@ def list_(
         if any(k["problems"] for k in tried["kinds"].values()):
             raise typer.Exit(1)
         return
+    given = {"--world": world, "--service": service, "--table": table}
+    for option, value in given.items():
+        if value is not None and what is not What.seeds:
+            raise InputError(f"{option} works with `list seeds`, not with `list {what.value}`")
+    if what is What.seeds:
+        _list_seeds(world, service, table, json=json)
+        return
     entries = _catalogue.entries(what.value)
     if json:
         _print.as_json(entries)
     else:
         _print.columns([[e["name"], e["about"]] for e in entries])
+
+
+def _list_seeds(world: str | None, service: str | None, table: str | None, *, json: bool) -> None:
+    from client_harness.authoring import seeds, shown
+    from client_harness.authoring.trying import DEFAULT_WORLD
+
+    chosen = [name.strip() for name in (service or "").split(",") if name.strip()]
+    tables = seeds.listed(world or DEFAULT_WORLD, chosen, table)
+    if json:
+        _print.as_json(tables)
+        return
+    everything = not chosen and table is None
+    for name, entries in tables.items():
+        print(f"{name}  ({len(entries)} rows)")
+        shown_entries = entries[:_FEW] if everything else entries
+        width = max(len(entry["seed"]) for entry in shown_entries)
+        for entry in shown_entries:
+            telling = ", ".join(f"{key}: {value}" for key, value in entry["columns"].items())
+            line = f"  {entry['seed']:<{width}}  {telling}"
+            print(line if len(line) <= shown.width() else line[: shown.width() - 1] + "…")
+        if len(shown_entries) < len(entries):
+            print(f"  … {len(entries) - len(shown_entries)} more: --table {name}")
 
 
 def show(
@@ -88,9 +138,11 @@ def show(
         ),
     ],
     json: Json = False,
+    world: World = None,
 ) -> None:
     """Show one thing: a service and its tools, a tool, a scenario, the fields of a fault kind, …
 
+    A tool is shown with its example call on a world, the paths in its reply and its error codes.
     If several things share a name, put the kind in front of it: fault:outage.
 
     \b
@@ -99,10 +151,19 @@ def show(
     from client_harness.commands import _catalogue
 
     entry = _catalogue.find(name)
+    if world is not None or entry["kind"] == "tool":
+        entry = _catalogue.tried(name, world)
     if json:
         _print.as_json(entry)
-    else:
-        print(_catalogue.as_text(entry))
+        return
+    print(_catalogue.as_text(entry))
+    if entry["kind"] == "tool":
+        from client_harness.authoring import shown
+        from client_harness.authoring.example import tool_lines
+
+        print()
+        for line in tool_lines(entry, shown.width()):
+            print(line)
 
 
 def check(

@@ -18,6 +18,7 @@ from client_harness.contract import Agent, Assignment
 from client_harness.expected import Known
 from client_harness.proof import detours
 from client_harness.proof.actions import Actions, Mutant, blind_retries, unasked
+from client_harness.proof.hints import lost_paths, refused
 from client_harness.proof.mails import mail_mutants
 from client_harness.proof.moves import Call, Moves, Say, Unfit, recorded, replaying, without
 from client_harness.proof.play import Life, Played, play
@@ -82,8 +83,12 @@ class Proof:
         base, clean = await self._oracle()
         right = [base, clean, *await self._routes(base, clean)]
         await self._naive()
-        for violation in self.scenario.violations:
-            await self._violation(violation)
+        self.problems += await lost_paths(self.scenario, right)
+        for place, violation in enumerate(self.scenario.violations):
+            try:
+                await self._violation(violation)
+            except InputError as wrong:  # its script broke; what else is wrong is still of use
+                self.problems.append(f"violations[{place}]: {wrong}")
         for faulted, setting in ((True, "base"), (False, "clean")):
             done = await self._play("noop", agent("noop").agent, faulted=faulted)
             failed = done.verdicts[setting].value == "fail"
@@ -111,16 +116,22 @@ class Proof:
         def look(record: Record) -> None:
             self._truths.look(name, record)
 
-        done = await play(
-            self.scenario,
-            life,
-            faulted=faulted,
-            known=self.known,
-            reader=self._reader,
-            keep=keep,
-            look=look,
-            **how,
-        )
+        try:
+            done = await play(
+                self.scenario,
+                life,
+                faulted=faulted,
+                known=self.known,
+                reader=self._reader,
+                keep=keep,
+                look=look,
+                **how,
+            )
+        except Unfit:
+            raise
+        except InputError as wrong:
+            arm = "with faults" if faulted else "without faults"
+            raise InputError(f"{name}, {arm}: {wrong}") from None
         self.tally.run(name, done.verdicts.values())
         self._replies.add(done.events)
         if keep:
@@ -150,6 +161,9 @@ class Proof:
                 problem = f"oracle: {verdict.value} in {setting}: {verdict.why}"
                 self._need(verdict.value == "pass", problem)
             self.problems += [f"oracle: bug in Haywire: {b.splitlines()[0]}" for b in done.bugs]
+            if any(verdict.value != "pass" for verdict in done.verdicts.values()):
+                arm = "with faults" if done is base else "without faults"
+                self.problems += refused(f"oracle {arm}", self.scenario.scripts.oracle, done)
         for name, fact in base.end.faults.items():
             fired = not fact["required"] or fact["fired"] > 0
             self._need(fired, f"fault {name}: is required but does not fire under the oracle")

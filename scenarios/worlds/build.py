@@ -240,6 +240,19 @@ def generator(seeds: str) -> Callable[[Builder, Any], None]:
 def build(name: str) -> World:
     """Build a world from its seeds. Raises `InputError` if seeds do not fit the tables."""
     builder = Builder(name, person(name))
+    collect(builder)
+    world = World.empty(all_tables())
+    try:
+        builder.write(world)
+    except _WRONG as wrong:
+        raise _misfit(name, "what its seeds make", wrong) from None
+    world.slim()
+    return world
+
+
+def collect(builder: Builder) -> None:
+    """Let every generator add its events to a builder. Raises `InputError` for wrong seeds."""
+    name = builder.name
     seeds = {}
     for kind in generators():
         path = folder(name) / f"{kind}.yaml"
@@ -254,13 +267,6 @@ def build(name: str) -> World:
             fill(builder, given)
         except _WRONG as wrong:
             raise _misfit(name, f"{kind}.yaml", wrong) from None
-    world = World.empty(all_tables())
-    try:
-        builder.write(world)
-    except _WRONG as wrong:
-        raise _misfit(name, "what its seeds make", wrong) from None
-    world.slim()
-    return world
 
 
 def folder(name: str) -> Path:

@@ -149,7 +149,7 @@ def anything_may_be_paid(raw: dict[str, Any]) -> None:
     ("break_it", "message"),
     [
         (no_oracle_text, "oracle: fail in base: "),
-        (oracle_dies, "a script: expression"),
+        (oracle_dies, "oracle, with faults: a script: step pay: expression"),
         (fault_never_fires, "fault dropped: is required but does not fire under the oracle"),
         (second_fault_idle, "fault outage: is required but does not fire under the oracle"),
         (fault_fails, "fault wrong_value: was due under the oracle but could not act"),
