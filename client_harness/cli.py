@@ -66,6 +66,9 @@ for command in (
     app.command(command.__name__.rstrip("_"))(command)
 
 
+app.add_typer(authoring.new, name="new")
+
+
 def main() -> None:
     """Run a command.
 

@@ -208,6 +208,10 @@ def cli() -> str:
         assert command is not None
         with Context(command, info_name=name, parent=top) as context:
             text = command.get_help(context)
+            inner = dict(command.commands) if isinstance(command, Group) else {}
+            for part, under in inner.items():
+                with Context(under, info_name=part, parent=context) as below:
+                    text += f"\n\n{under.get_help(below)}"
         lines += [f"## client_harness {name}", "", "```text", text, "```", ""]
     return "\n".join(lines)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -70,3 +71,83 @@ def try_(
     for number, one in enumerate(made, 1):
         for line in shown.tried_lines(number, one, full=full):
             print(line)
+
+
+new = typer.Typer(
+    help=(
+        "Start a file for a scenario or a fault that is proven as it stands.\n\n\b\n"
+        "Example: client_harness new scenario porch --service gmail --fault staleness"
+    ),
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+Out = Annotated[
+    Path | None,
+    typer.Option(help="Write this file; by default print it.", metavar="FILE"),
+]
+
+
+@new.command("scenario")
+def new_scenario(
+    name: Annotated[str, typer.Argument(help="The scenario's name, which is its file's.")],
+    service: Annotated[str, typer.Option(help="The service at which something goes wrong.")],
+    fault: Annotated[
+        str,
+        typer.Option(
+            help="A kind of fault (dropped_write) or of failure (staleness).", metavar="KIND"
+        ),
+    ] = "dropped_write",
+    person: Annotated[str, typer.Option(help="Whose world it plays in.")] = "maya",
+    out: Out = None,
+) -> None:
+    """Start a scenario: a small task at one service that goes wrong in one way.
+
+    It is proven as it stands (`client_harness check FILE`), and its comments lead on from there.
+
+    \b
+    Example: client_harness new scenario porch --service gmail --fault staleness --out porch.yaml
+    """
+    from client_harness.authoring.draft import scenario
+
+    file = out or Path(f"{name.rpartition('/')[2]}.yaml")
+    _put(scenario(service, fault, person, str(file)), out)
+
+
+@new.command("fault")
+def new_fault(
+    kind: Annotated[str, typer.Argument(help="A kind of fault, e.g. dropped_write.")],
+    on: Annotated[str | None, typer.Option(help="The tool on which it acts.")] = None,
+    service: Annotated[
+        str | None, typer.Option(help="In place of --on: any tool of this service that fits.")
+    ] = None,
+    out: Out = None,
+) -> None:
+    """Start a file with one fault, which fires on the tool's example call.
+
+    \b
+    Example: client_harness new fault wrong_value --on venmo.get_balance --out wrong.yaml
+    """
+    from client_harness.authoring.draft_fault import fault
+
+    _put(fault(kind, on, service, str(out or f"{kind}.yaml")), out)
+
+
+def _put(text: str, out: Path | None) -> None:
+    """Write a new file, or print its text; a file that exists is left alone."""
+    from servers.kit.errors import InputError
+
+    if out is None:
+        print(text, end="")
+        return
+    if out.suffix != ".yaml":
+        raise InputError(f"--out {out}: a scenario or fault file ends in .yaml")
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        with out.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        raise InputError(f"{out} exists already; name a new file") from None
+    except OSError as wrong:
+        raise InputError(f"{out}: {wrong.strerror}") from None
+    print(f"wrote {out}; prove it: client_harness check {out}")

@@ -188,18 +188,27 @@ def check(
     """Load, cross-check and prove scenarios. The exit status is 1 if one has a problem.
 
     The proof plays right ways, which must pass, and mutants of the oracle, which must fail. What
-    was proven is kept until the scenario, its world or the code changes.
+    was proven is kept until the scenario, its world or the code changes. Of a file with faults
+    only, it shows that they fire on example calls of their tools.
 
     \b
     Example: client_harness check scenarios/suites/recovery
     """
+    from client_harness.authoring.firing import check_profile, is_profile
     from client_harness.proof import check_all
     from client_harness.proof.tally import FATES, added
     from scenarios import load
 
-    names: list[str | Path] = load.resolve(paths) if paths else list(load.index())
-    found = check_all(names, jobs=jobs, fresh=fresh)
+    profiles = [path for path in paths or () if is_profile(path)]
+    others = [path for path in paths or () if path not in profiles]
     problems = []
+    for path in profiles:
+        problems += [{"scenario": path, "problem": problem} for problem in check_profile(path)]
+    if profiles and not others:
+        _print_profiles(profiles, problems, json=json)
+        return
+    names: list[str | Path] = load.resolve(others) if paths else list(load.index())
+    found = check_all(names, jobs=jobs, fresh=fresh)
     for name, one in found.items():
         problems += [{"scenario": name, "problem": problem} for problem in one["problems"]]
     proven = len([one for one in found.values() if not one["problems"]])
@@ -217,6 +226,19 @@ def check(
         fates = ", ".join(f"{counts[fate]} {fate}" for fate in FATES)
         print(f"{proven} of {len(names)} scenarios are proven.")
         print(f"{counts['mutants']} mutants: {fates}.")
+    if problems:
+        raise typer.Exit(1)
+
+
+def _print_profiles(profiles: list[str], problems: list[dict[str, str]], *, json: bool) -> None:
+    wrong = {problem["scenario"] for problem in problems}
+    sound = len([path for path in profiles if path not in wrong])
+    if json:
+        _print.as_json({"files": len(profiles), "sound": sound, "problems": problems})
+    else:
+        for problem in problems:
+            print(f"{problem['scenario']}: {problem['problem']}")
+        print(f"The faults of {sound} of {len(profiles)} files fire.")
     if problems:
         raise typer.Exit(1)
 
