@@ -53,6 +53,7 @@ for command in (
     catalogue.show,
     catalogue.check,
     authoring.try_,
+    authoring.schema,
     running.run,
     running.resume,
     running.judge,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -60,8 +59,10 @@ async def _problems(faults: list[Fault]) -> list[str]:
             continue
         attempts = []
         fired = False
-        for name in itertools.islice(sorted(fault.acts_on), _MOST):
-            made = await _played(faults, fault, *tool(name))
+        tools = sorted(fault.acts_on)[:_MOST]
+        # Some faults on reads have nothing to act on until something was written.
+        for name, after_write in [*((n, False) for n in tools), *((n, True) for n in tools)]:
+            made = await _played(faults, fault, *tool(name), after_write=after_write)
             attempts += made
             fired = fired or any(attempt.fired(fault.name) for attempt in made)
             if fired and not _lost(fault, attempts):
@@ -93,9 +94,17 @@ def _why(fault: Fault, attempts: list[Attempt]) -> str:
 
 
 async def _played(
-    faults: list[Fault], fault: Fault, cls: type[Service], spec: ToolSpec
+    faults: list[Fault],
+    fault: Fault,
+    cls: type[Service],
+    spec: ToolSpec,
+    *,
+    after_write: bool,
 ) -> list[Attempt]:
-    """Make a tool's example call a few times, and first what the fault waits for."""
+    """Make a tool's example call a few times, and first what the fault waits for.
+
+    With `after_write`, the first write of the service that needs no set-up comes before it.
+    """
     names = set(owners(cls, spec))
     for moment in (fault.after, fault.until):
         if moment is not None and moment.called is not None:
@@ -109,12 +118,20 @@ async def _played(
     try:
         await _wait_for(session, faults, fault)
         args = await _args(session, cls, spec)
+        write = _plain_write(cls)
+        if after_write and write is not None:
+            await session.call(cls.name, write.name, write.example)
         for _ in range(_TIMES):
             await session.call(cls.name, spec.name, args)
         return [event for event in session.trace() if isinstance(event, Attempt)]
     finally:
         session.world.close()
         session.control.close()
+
+
+def _plain_write(cls: type[Service]) -> ToolSpec | None:
+    writes = (spec for spec in cls.tools.values() if spec.effect == "write")
+    return next((spec for spec in writes if not spec.setup), None)
 
 
 async def _wait_for(session: Session, faults: list[Fault], fault: Fault) -> None:

@@ -84,7 +84,7 @@ def _why(
         if _was_armed(fault, now, then):
             return "cleared", f"it has cleared (until {_short(fault.until)})"
         return "not armed", f"it is not armed yet (after {_short(fault.after)})"
-    if after.counts == before.counts:
+    if sum(after.counts.values()) == sum(before.counts.values()):
         return "declined", _declined(fault, attempt)
     given = [f"{name}: {getattr(fault, name)}" for name in _SCHEDULE if getattr(fault, name, None)]
     number = sum(after.counts.values())

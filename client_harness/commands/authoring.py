@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -151,3 +152,62 @@ def _put(text: str, out: Path | None) -> None:
     except OSError as wrong:
         raise InputError(f"{out}: {wrong.strerror}") from None
     print(f"wrote {out}; prove it: client_harness check {out}")
+
+
+class Editor(StrEnum):
+    """The editors whose settings can be written."""
+
+    vscode = "vscode"
+
+
+class Kind(StrEnum):
+    """The kinds of files that have a schema."""
+
+    scenario = "scenario"
+    faults = "faults"
+
+
+def schema(
+    kind: Annotated[Kind, typer.Argument(help="The kind of file.")] = Kind.scenario,
+    write: Annotated[
+        bool,
+        typer.Option("--write", help="Write all schemas and the editor's settings, keep the rest."),
+    ] = False,
+    editor: Annotated[Editor, typer.Option(help="Whose settings to write.")] = Editor.vscode,
+    folder: Annotated[
+        Path, typer.Option(help="The folder that the editor opens.", metavar="DIR")
+    ] = Path(),
+    scenarios: Annotated[
+        list[str] | None,
+        typer.Option(help="Further files that are scenarios; may be repeated.", metavar="GLOB"),
+    ] = None,
+    faults: Annotated[
+        list[str] | None,
+        typer.Option(help="Further files that hold faults; may be repeated.", metavar="GLOB"),
+    ] = None,
+    world: Annotated[
+        list[str] | None,
+        typer.Option(help="Offer the seeds of this world only; may be repeated.", metavar="NAME"),
+    ] = None,
+) -> None:
+    """Print the JSON schema of scenarios or fault files, or write it for an editor.
+
+    With it, an editor describes each field and completes tools, services, tables, columns, seeds,
+    kinds, claims and operators. VS Code needs the extension YAML; files that end in .scenario.yaml
+    or .faults.yaml are recognized everywhere.
+
+    \b
+    Example: client_harness schema --write --scenarios 'mine/*.yaml'
+    """
+    from client_harness.authoring import editor as editing
+    from client_harness.authoring.schema import schema as made
+
+    if not write:
+        _print.as_json(made(kind.value, world))
+        return
+    globs = {"scenario": scenarios or [], "faults": faults or []}
+    changed = editing.write(folder, globs, world)
+    for path in changed:
+        print(f"wrote {path}")
+    if not changed:
+        print(f"the schemas and settings of {editor.value} are up to date")
