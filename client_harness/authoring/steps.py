@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import yaml
 from pydantic import ValidationError
 
 from scenarios.script import Step, check_names, flat
 from servers.kit.errors import InputError, explain
-from servers.kit.yaml import Loader, read
+from servers.kit.yaml import NotYaml, parse, read
 
 _CALL = re.compile(r"\s*(?:(\w+)\s*=\s*)?(\w+\.\w+)\s*(.*)", re.DOTALL)
 _BARE = re.compile(r"(?<=[:\[,\s])(\$\{[^'\"]*?\})(?=\s*[,\]}])")
@@ -60,13 +59,9 @@ def _step(text: str, where: str) -> Step:
 
 def _arguments(text: str, where: str) -> Any:
     try:
-        args = yaml.load(text, Loader=Loader)
-    except yaml.YAMLError:
-        try:
-            args = yaml.load(_BARE.sub(r'"\1"', text), Loader=Loader)
-        except yaml.YAMLError as wrong:
-            what = " ".join(str(wrong).split())
-            raise InputError(f"{where}: not valid YAML: {what}; quote texts, {_LIKE}") from None
+        args = parse(text, where)
+    except NotYaml:
+        args = parse(_BARE.sub(r'"\1"', text), where)
     if not isinstance(args, dict | None):
         raise InputError(f"{where}: the arguments are a mapping, {_LIKE}; got {text!r}")
     return args or {}

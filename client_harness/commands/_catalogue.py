@@ -363,22 +363,19 @@ def _field(model: type[BaseModel], name: str, part: FieldInfo) -> Entry:
     return field
 
 
-def _inside(
-    parts: Iterable[FieldInfo], around: tuple[type[BaseModel], ...] = ()
-) -> Iterator[type[BaseModel]]:
-    """Yield the models that fields hold, and the models inside those.
-
-    A model may hold itself, so those `around` a field are not looked into again.
-    """
-    for part in parts:
-        waiting = [part.annotation]
-        while waiting:
-            annotation = waiting.pop()
-            waiting += get_args(annotation)
-            if inspect.isclass(annotation) and issubclass(annotation, BaseModel):
-                yield annotation
-                if annotation not in around:
-                    yield from _inside(annotation.model_fields.values(), (*around, annotation))
+def _inside(parts: Iterable[FieldInfo]) -> Iterator[type[BaseModel]]:
+    """Yield the models that fields hold, and the models inside those, each once."""
+    seen: set[type[BaseModel]] = set()
+    waiting: list[Any] = [part.annotation for part in reversed(list(parts))]
+    while waiting:
+        annotation = waiting.pop()
+        inner = list(get_args(annotation))
+        is_model = inspect.isclass(annotation) and issubclass(annotation, BaseModel)
+        if is_model and annotation not in seen:
+            seen.add(annotation)  # a model may hold others of its own kind
+            yield annotation
+            inner += [part.annotation for part in annotation.model_fields.values()]
+        waiting += reversed(inner)
 
 
 def _typed(annotation: Any) -> str:
