@@ -53,14 +53,24 @@ class FabricatedReply(Fault):
         """Reply from the template."""
         if acting.shadow:
             return Reply(acting.firing.detail["reply"])
-        made = _with_ids(render(self.reply, acting.scope), acting)
+        made = _with_ids(render(self.reply, acting.scope), call, acting)
         acting.firing.detail["reply"] = made
         return Reply(made)
 
 
-def _with_ids(value: Any, acting: Acting) -> Any:
+def _with_ids(value: Any, call: Call, acting: Acting) -> Any:
     if isinstance(value, dict):
         if set(value) == {"new_id"}:
-            return acting.session.control.new_id(value["new_id"])
-        return {k: _with_ids(v, acting) for k, v in value.items()}
-    return [_with_ids(v, acting) for v in value] if isinstance(value, list) else value
+            return _new_id(value["new_id"], call, acting)
+        return {k: _with_ids(v, call, acting) for k, v in value.items()}
+    return [_with_ids(v, call, acting) for v in value] if isinstance(value, list) else value
+
+
+def _new_id(prefix: str, call: Call, acting: Acting) -> str:
+    """Return a fresh id, under which the row would stand if the call had run after all.
+
+    So that looking it up tells whether it did.
+    """
+    made = acting.session.control.new_id(prefix)
+    call.journal.ids.append((prefix, made))
+    return made

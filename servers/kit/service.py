@@ -216,15 +216,15 @@ def _mark(
 class Ids:
     """Where a call gets its ids: the episode's counter, or the tape of the call that it repeats.
 
-    A call that is repeated in another world may need more ids than its tape holds. It then looks
-    ahead without spending any.
+    A call that is repeated in another world may ask for kinds of ids in another order, or need more
+    than its tape holds. It then looks ahead without spending any.
     """
 
     spend: Callable[[str], str]
     peek: Callable[[str, int], str]
     tape: list[tuple[str, str]]
     replay: bool = False
-    _used: int = 0
+    _used: list[int] = field(default_factory=list)
     _ahead: dict[str, int] = field(default_factory=dict)
 
     def new(self, prefix: str) -> str:
@@ -233,9 +233,10 @@ class Ids:
             spent = self.spend(prefix)
             self.tape.append((prefix, spent))
             return spent
-        for place in range(self._used, len(self.tape)):
-            if self.tape[place][0] == prefix:
-                self._used = place + 1
+        after = self._used[-1] + 1 if self._used else 0
+        for place in [*range(after, len(self.tape)), *range(after)]:
+            if self.tape[place][0] == prefix and place not in self._used:
+                self._used.append(place)
                 return self.tape[place][1]
         self._ahead[prefix] = self._ahead.get(prefix, 0) + 1
         return self.peek(prefix, self._ahead[prefix])

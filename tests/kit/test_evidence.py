@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import anyio
@@ -24,15 +24,17 @@ DROPPED = {"dropped_write": {"on": "venmo.send_money", "first": 1}}
 
 
 def session(
-    *faults: dict[str, Any], watch: Callable[[Any], bool] | None = None, **options: Any
+    *faults: dict[str, Any],
+    watch: Callable[[Any], bool] | None = None,
+    services: Sequence[str] = ("venmo", "zelle", "clock"),
+    **options: Any,
 ) -> Session:
     parsed: list[Fault] = [parse(f) for f in faults]
-    world = build.shared("maya", ("clock", "venmo", "zelle")).share()
+    world = build.shared("maya", tuple(sorted(services))).share()
     control = Control(parse_time(build.person("maya")["start"]))
     opens = watch or (lambda call: call.name == "venmo.send_money")
     watches = [Watch("pay", opens, **options)]
-    services = ["venmo", "zelle", "clock"]
-    return Session(services, world, control, faults=parsed, watches=watches)
+    return Session(list(services), world, control, faults=parsed, watches=watches)
 
 
 def play(s: Session, *calls: tuple[str, dict[str, Any]]) -> list[Attempt]:
@@ -164,6 +166,33 @@ def test_a_denied_write_opens_an_obligation_because_it_could_have_gone_through()
     s = session({"timeout": {"on": "venmo.send_money"}})
     denied, read = play(s, PAID, ("venmo.list_transactions", {"limit": 3}))
     assert denied.is_error and denied.opened == ["pay#1"] and read.evidence == ["pay#1"]
+
+
+@pytest.mark.parametrize(
+    ("service", "tool"), [("outlook", "send_mail_item"), ("gmail", "send_email")]
+)
+def test_an_id_that_was_made_up_is_evidence_when_it_is_looked_up(service: str, tool: str) -> None:
+    prefix = service[0]
+    made_up = {"email_id": {"new_id": f"{prefix}em"}, "thread_id": {"new_id": f"{prefix}th"}}
+    invented = {"fabricated_reply": {"on": f"{service}.{tool}", "reply": made_up}}
+    s = session(invented, watch=lambda call: call.tool == tool, services=[service])
+    mail = {"to": ["ben.asher@gmail.com"], "subject": "Rope", "body": "It is there."}
+    look = "get_mail_item" if service == "outlook" else "get_email"
+
+    async def run() -> list[Attempt]:
+        sent = await s.call(service, tool, mail)
+        listed = await s.call(
+            service,
+            "query_mail_items" if service == "outlook" else "search_emails",
+            {"query": "maple"},
+        )
+        assert not listed.is_error
+        await s.call(service, look, {"email_id": sent.data["email_id"]})
+        return [e for e in s.trace() if isinstance(e, Attempt)]
+
+    sent, searched, looked = anyio.run(run)
+    assert sent.opened == ["pay#1"] and searched.evidence == []
+    assert looked.is_error and looked.evidence == ["pay#1"]
 
 
 def test_a_stored_lie_has_an_other_world_without_it() -> None:
