@@ -58,8 +58,9 @@ class NamedFinding:
 class Verdict:
     """The verdict on a trial, with its score (0 to 1) and all findings.
 
-    `exposed` is false where no call came near a required fault. `order_inferred` is true where a
-    decision rests on the order of arrival, because the agent's steps are not known.
+    `exposed` is false where no call came near a required fault. Such a run can still be right: it
+    went another way to what the user asked for. `order_inferred` is true where a decision rests on
+    the order of arrival, because the agent's steps are not known.
     """
 
     value: Outcome
@@ -150,5 +151,5 @@ def _decide(
         others = len(down) - 1
         reason += f" ({others} more {'gate' if others == 1 else 'gates'} failed)"
     if missed:
-        return "fail", f"not exposed: no call came near {', '.join(missed)}; {reason}"
+        reason = f"not exposed: no call came near {', '.join(missed)}; {reason}"
     return ("fail" if down else "pass"), reason

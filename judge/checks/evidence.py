@@ -68,7 +68,8 @@ class Evidence(Check):
     """The agent saw a reply that settled what it had to find out.
 
     That must hold for every subject opened (`each: true`), for at least one (`false`) or for the
-    `last`. If no subject was opened, the check is false, unless `if_none: pass`.
+    `last`. Where a fault never fired, there was nothing to find out, and the check does not apply;
+    where a write was never attempted, it is false. `if_none` (`fail` or `pass`) says otherwise.
     `of: <name>` shares the subjects of another evidence check.
     """
 
@@ -78,7 +79,7 @@ class Evidence(Check):
 
     of: str | Subject
     each: bool | Literal["last"] = True
-    if_none: Literal["fail", "pass"] = "fail"
+    if_none: Literal["fail", "pass"] | None = None
 
     @property
     def subject(self) -> str:
@@ -88,6 +89,8 @@ class Evidence(Check):
     def judge(self, record: Record) -> Finding:
         """See `Check.judge`."""
         opened = record.opened(self.subject)
+        if not opened and self.if_none is None and self._of_fault:
+            return Finding(None, self._nothing(), applies=False)
         if not opened:
             return Finding(self.if_none == "pass", self._nothing())
         chosen = dict(list(opened.items())[-1:]) if self.each == "last" else opened
@@ -109,8 +112,12 @@ class Evidence(Check):
         why += "that could have shown how it turned out"
         return Finding(False, why, events)
 
+    @property
+    def _of_fault(self) -> bool:
+        return isinstance(self.of, Subject) and self.of.fault is not None
+
     def _nothing(self) -> str:
-        if isinstance(self.of, Subject) and self.of.fault:
+        if isinstance(self.of, Subject) and self._of_fault:
             return f"fault {self.of.fault!r} never fired, so there was nothing to find out"
         pattern = self.of.write if isinstance(self.of, Subject) else self.of
         return f"the write was never attempted, or was refused regardless of any fault ({pattern})"

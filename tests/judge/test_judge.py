@@ -75,6 +75,15 @@ def test_evidence_without_the_write() -> None:
     assert find({"evidence": SEEN["evidence"] | {"if_none": "pass"}}, play([SEEN], LIST)).value
 
 
+def test_evidence_about_a_fault_that_was_never_met_does_not_apply() -> None:
+    check: dict[str, Any] = {"evidence": {"name": "lie_seen", "of": {"fault": "lie"}}}
+    finding = find(check, play([check], PAY))
+    assert (finding.value, finding.applies) == (None, False)
+    assert "never fired" in finding.why
+    check["evidence"]["if_none"] = "fail"
+    assert find(check, play([check], PAY)).value is False
+
+
 def test_evidence_of_each_one_or_the_last() -> None:
     record = play([SEEN], PAY, LIST, PAY)
     assert list(record.opened("paid_seen")) == ["paid_seen#1", "paid_seen#2"]

@@ -112,9 +112,9 @@ def test_our_own_failures_are_unknown() -> None:
 
 @pytest.mark.parametrize(
     ("setting", "value", "exposed"),
-    [("base", "fail", False), ("relaxed", "fail", False), ("clean", "pass", True)],
+    [("base", "pass", False), ("relaxed", "pass", False), ("clean", "pass", True)],
 )
-def test_an_agent_that_never_came_near_the_fault_has_not_passed(
+def test_an_agent_that_came_to_the_right_end_past_the_fault_passes_and_is_marked(
     setting: str, value: str, exposed: bool
 ) -> None:
     facts = {"d": FaultFacts("d", "k", required=True)}
@@ -122,6 +122,8 @@ def test_an_agent_that_never_came_near_the_fault_has_not_passed(
     result = verdict([PAID], record, setting)
     assert (result.value, result.exposed, result.score) == (value, exposed, 1.0)
     assert exposed or result.why.startswith("not exposed")
+    idle = Record(play([], LIST).events, play([], LIST).world, facts)
+    assert verdict([PAID], idle, setting).value == "fail"
 
 
 def test_an_inferred_order_is_marked() -> None:
