@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from judge.tables import tables
+from judge.tables import tables, tables_of_mails
 from servers.kit.events import Attempt, Event, Message, end_of
 from servers.kit.expr import matches
 from servers.kit.service import services
@@ -123,8 +123,20 @@ def _standing(
     items: list[Item] = []
     for (table, key), entries in rows.items():
         if table in tables() and any(entry["cause"] == AGENT for entry in entries):
-            items += _items(table, key, entries)
+            items += [] if _arrived(table, entries) else _items(table, key, entries)
     return [item for item in items if not _abandoned(item, items, events, turn)]
+
+
+def _arrived(table: str, entries: Sequence[Change]) -> bool:
+    """Return whether a new row is the copy of a mail in the account that it went to.
+
+    It follows from the mail that was sent, and says nothing about who got a blind copy.
+    """
+    outward = tables()[table].outward
+    if outward is None or entries[0]["old"] is not None or table not in tables_of_mails():
+        return False
+    versions = [entry["new"] for entry in entries if entry["new"] is not None]
+    return not any(matches(outward, version) for version in versions)
 
 
 def _items(table: str, key: Any, entries: list[Change]) -> list[Item]:

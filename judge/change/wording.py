@@ -129,7 +129,7 @@ def _written(value: Any, how: str | None, world: World | None) -> str:
     if how in ("moment", "day") and isinstance(value, str):
         return _moment(value, how)
     if isinstance(value, list):
-        return ", ".join(_written(one, None, world) for one in value) or "nobody"
+        return ", ".join(_written(one, None, world) for one in value) or "none"
     if isinstance(value, str) and world is not None:
         return _named(value, world)
     return str(value)

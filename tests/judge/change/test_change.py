@@ -52,6 +52,14 @@ def test_a_reminder_is_nothing_but_a_stamp() -> None:
 
 
 # -- what leaves the house -------------------------------------------------------------------------
+def test_a_copy_to_an_own_account_may_be_a_blind_one_and_a_stranger_may_get_none() -> None:
+    studio = "studio@mayalindqvist.com"
+    copied = [mail(PRIYA, cc=[studio]), SAY]
+    assert verdict(copied, [mail(PRIYA, bcc=[studio]), SAY]) == ""
+    assert studio in verdict(copied, [mail(PRIYA), SAY])
+    assert NORA in verdict(copied, [mail(PRIYA, cc=[studio], bcc=[NORA]), SAY])
+
+
 def test_a_mail_that_was_sent_and_deleted_counts() -> None:
     args = {"to": [NORA], "subject": "Hello", "body": "Hi!"}
     send = {"call": "outlook.send_mail_item", "args": args, "save": "m"}
