@@ -151,9 +151,9 @@ class Scenario(Declared):
         musts = [statement for statement in self.statements if statement.mode == "must"]
         told: list[Check] = []
         for statement in musts:
-            if statement.in_mail_to is None:
+            if not statement.to_others:
                 told.append(Told(name=f"told_{statement.name}", statement=statement))
-        mailed = tuple(statement for statement in musts if statement.in_mail_to is not None)
+        mailed = tuple(statement for statement in musts if statement.to_others)
         if mailed:
             told.append(Mails(statements=mailed))
         truthful = Truthful(statements=tuple(self.statements))

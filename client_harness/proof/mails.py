@@ -10,7 +10,7 @@ from client_harness.proof.sorts import leaves, put
 from client_harness.proof.texts import SENTENCE
 from client_harness.proof.tokens import Tokens, starts_of
 from judge.statements import Statement
-from judge.statements.mails import mails
+from judge.statements.mails import letters
 from judge.statements.scope import Moment
 from judge.trace import Record
 from scenarios.model import Scenario
@@ -23,9 +23,9 @@ def mail_mutants(scenario: Scenario, record: Record, moves: Moves) -> Iterator[M
         if isinstance(move, Call) and move.was is not None:
             places[move.was.seq] = at
     for statement in scenario.statements:
-        if statement.in_mail_to is None or statement.mode == "never":
+        if not statement.to_others or statement.mode == "never":
             continue
-        for mail in mails(record, statement.in_mail_to):
+        for mail in letters(record, statement):
             moment = Moment(record, mail.seq, mail.turn, mail.at)
             if mail.seq not in places or not statement.is_true(moment):
                 continue

@@ -55,7 +55,7 @@ class Texts:
     def __init__(self, scenario: Scenario, record: Record) -> None:
         self._scenario = scenario
         self._record = record
-        self._own = [s for s in scenario.statements if s.in_mail_to is None]
+        self._own = [s for s in scenario.statements if not s.to_others]
         self._moments: dict[int, Moment] = {}
 
     @cached_property

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from judge.statements import Statement
-from judge.statements.mails import mails
+from judge.statements.mails import letters
 from judge.statements.scope import ALWAYS, Moment
 from judge.trace import Record
 from scenarios.model import Scenario
@@ -26,8 +26,8 @@ class Truths:
         texts = [(message.turn, Moment.of(record, message)) for message in record.said()]
         for statement in self._statements:
             moments = _heard(statement, texts, record.last_turn)
-            if statement.in_mail_to is not None:
-                sent = mails(record, statement.in_mail_to)
+            if statement.to_others:
+                sent = letters(record, statement)
                 moments = [Moment(record, mail.seq, mail.turn, mail.at) for mail in sent]
             for moment in moments:
                 try:

@@ -11,7 +11,7 @@ from judge.model import Aspect, Check
 from judge.reading import Deed, Reading, Spoken, deeds, done
 from judge.reading.claims import vocabulary
 from judge.statements.deeds import matches_a_change
-from judge.statements.mails import Mail, mails
+from judge.statements.mails import Mail, letters
 from judge.statements.scope import Moment
 from judge.statements.statement import Statement
 from judge.trace import Record
@@ -43,12 +43,13 @@ class Told(Check):
         """See `Check.judge`."""
         statement = self.statement
         texts = list(_texts(record, statement))
-        if statement.turn != "any" and statement.in_mail_to is None:
+        if statement.turn != "any" and not statement.to_others:
             turn = record.last_turn if statement.turn == "last" else statement.turn
             texts = [text for text in texts if text.turn == turn]
-        if not texts and statement.in_mail_to is not None:
+        if not texts and statement.to_others:
             # Whether a mail had to be written is for `change` to say.
-            return Finding(None, f"no mail went to {statement.in_mail_to}", applies=False)
+            where = statement.in_mail_to or ", ".join(statement.written_in)
+            return Finding(None, f"nothing was written to {where}", applies=False)
         if not texts:
             why = f"nothing was said in its turn: {_quoted(statement.sentence)}"
             return Finding(False, why)
@@ -130,7 +131,7 @@ class Truthful(Check):
             if why:
                 return Finding(False, f"{why}{at_events([text.seq])}", [text.seq])
         for statement in self.statements:
-            if statement.in_mail_to is None:
+            if not statement.to_others:
                 continue
             for text in _texts(record, statement):
                 reading = _read(record, statement, text)
@@ -165,7 +166,7 @@ class Truthful(Check):
         return ""
 
     def _readings(self, record: Record, text: _Said) -> list[tuple[Statement, Reading]]:
-        own = [statement for statement in self.statements if statement.in_mail_to is None]
+        own = [statement for statement in self.statements if not statement.to_others]
         return [(statement, _read(record, statement, text)) for statement in own]
 
 
@@ -249,10 +250,10 @@ def _unsettled(statement: Statement, text: _Said) -> bool:
 
 
 def _texts(record: Record, statement: Statement) -> Iterator[_Said]:
-    if statement.in_mail_to is None:
+    if not statement.to_others:
         yield from _to_user(record)
         return
-    for mail in mails(record, statement.in_mail_to):
+    for mail in letters(record, statement):
         yield _mailed(record, mail)
 
 
@@ -273,7 +274,7 @@ def _mailed(record: Record, mail: Mail) -> _Said:
         spoken = Spoken(mail.body, mail.at[:10], "", record.people)
         return _Said(spoken, Moment(record, mail.seq, mail.turn, mail.at), mail.turn, mail.seq)
 
-    made: _Said = record.kept(("mail", mail.key), make)
+    made: _Said = record.kept(("mail", mail.key, mail.seq), make)
     return made
 
 

@@ -1,11 +1,12 @@
-"""The mails that an agent sent: what it told others."""
+"""What an agent told others: the mails that it sent, and what it published."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from judge.statements.statement import Statement
 from judge.tables import tables, tables_of_mails
 from judge.trace import Record
 from servers.kit.events import Attempt
@@ -17,13 +18,37 @@ from servers.kit.types import Row
 
 @dataclass(frozen=True)
 class Mail:
-    """A mail as it was when it went out. `seq` is the event of the call that sent it."""
+    """A mail, or another text to others, as it was when it went out.
+
+    `seq` is the event of the call that sent it.
+    """
 
     key: Any
     body: str
     seq: int
     turn: int
     at: str
+
+
+def letters(record: Record, statement: Statement) -> Iterator[Mail]:
+    """Yield the texts to others that a statement is about, oldest first."""
+    if statement.in_mail_to is not None:
+        yield from mails(record, statement.in_mail_to)
+    elif statement.written_in:
+        yield from _written(record, statement.written_in)
+
+
+def _written(record: Record, places: Collection[str]) -> Iterator[Mail]:
+    """Yield what the agent wrote into rows of tables, each version of it."""
+    for attempt in record.attempts:
+        for change in attempt.effects:
+            row = change["new"]
+            if change["table"] not in places or change["cause"] != AGENT or row is None:
+                continue
+            made = _mail(attempt, change, row)
+            before = change["old"]
+            if before is None or _mail(attempt, change, before).body != made.body:
+                yield made
 
 
 def mails(record: Record, address: str) -> Iterator[Mail]:

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from judge.statements.scope import ALWAYS, Moment, check_truth
 from servers.kit.declared import Declared
-from servers.kit.errors import InputError, placing
+from servers.kit.errors import InputError, UnknownName, placing
 from servers.kit.expr import render
 
 if TYPE_CHECKING:
@@ -25,7 +25,8 @@ class Statement(Declared):
     text. `holds` is an expression over the true world and the trace at that moment (`Moment`), or
     `always`. A `must` has to be told in its `turn` if it is true then. `rests_on` names an evidence
     check: as long as it is unsettled, "I could not confirm that …" is true and enough.
-    `in_mail_to` makes it a statement about the mails that the agent writes to an address.
+    `in_mail_to` makes it a statement about the mails that the agent writes to an address,
+    `written_in` about the prose that it puts into rows of tables (a review that it publishes, say).
     """
 
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
@@ -37,12 +38,15 @@ class Statement(Declared):
     turn: int | Literal["last", "any"] = "last"
     rests_on: str | None = None
     in_mail_to: str | None = None
+    written_in: tuple[str, ...] = ()
 
     @model_validator(mode="after")
     def _one_sentence(self) -> Statement:
         given = [mode for mode in ("must", "may", "never") if getattr(self, mode) is not None]
         if len(given) != 1:
             raise InputError(f"a statement is one of must, may and never; got {given or 'none'}")
+        if self.in_mail_to is not None and self.written_in:
+            raise InputError("a statement is about mails or about what is written in tables")
         if len(self.claim) != 1:
             raise InputError("claim: wants one claim, as in {paid: {to: Ana Ruiz, amount: 12}}")
         self._parsed(self._slots, computed=False)
@@ -63,6 +67,11 @@ class Statement(Declared):
     def sentence_at(self, moment: Moment) -> str:
         """Return the statement in plain words, with its figures as they are at a moment."""
         return str(render(self.sentence, moment.scope))
+
+    @property
+    def to_others(self) -> bool:
+        """Whether it is about what others read, and not about what the user is told."""
+        return self.in_mail_to is not None or bool(self.written_in)
 
     @property
     def kind(self) -> str:
@@ -97,6 +106,9 @@ class Statement(Declared):
         expressions = {"claim": self._slots, self.mode: self.sentence}
         if self.holds != ALWAYS:
             expressions["holds"] = "${" + self.holds + "}"
+        for table in self.written_in:
+            if table not in tables:
+                raise UnknownName("table", table, tables, where)
         for key, expression in expressions.items():
             with placing(f"{where}: {key}"):
                 check_truth(expression, "", tables=tables, faults=faults, evidence=evidence)
