@@ -16,13 +16,15 @@ class Answer(Declared):
     `asked` holds phrases that name what the answer is about; a question is about it if it holds all
     the words of one phrase. `say` is the answer in full. `value` is what is right, in words, with
     aliases after `|` ("Ana Ruiz|the glaze one"), and `not` lists other values that an agent may
-    propose. With a `value`, the user says yes or no to a proposal.
+    propose. With a `value`, the user says yes or no to a proposal. `question` is one that an agent
+    may honestly ask, although no right run of the scenario does; the proof asks it.
     """
 
     asked: Annotated[list[str], Field(min_length=1)]
     say: str
     value: str | None = None
     others: list[str] = Field([], alias="not")
+    question: str | None = None
 
     @model_validator(mode="after")
     def _whole(self) -> Self:

@@ -35,7 +35,9 @@ Failure = Literal[
 ]
 
 
-DEFAULT_ANSWER = "I have nothing to add to what I said, so please don't assume anything beyond it."
+DEFAULT_ANSWER = (
+    "Please do what I said, and don't assume anything beyond it. I have nothing to add."
+)
 """What the user says to a question that nobody foresaw; it allows no guess."""
 
 

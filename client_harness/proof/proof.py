@@ -29,6 +29,7 @@ from client_harness.proof.taken import Replies
 from client_harness.proof.tally import Tally
 from client_harness.proof.texts import Texts
 from client_harness.proof.truths import Truths
+from client_harness.user import User
 from judge.change.match import Matching
 from judge.checks.evidence import Evidence
 from judge.trace import Record
@@ -453,8 +454,13 @@ class Proof:
         for played in right:
             for message in played.messages:
                 given |= set(message.answered)
-        for key in self.scenario.answers:
-            self._need(key in given, f"answers: {key!r} is never given under the oracle")
+        for key, answer in self.scenario.answers.items():
+            if answer.question is None:
+                self._need(key in given, f"answers: {key!r} is never given under the oracle")
+            else:
+                heard = User(self.scenario.answers, "", 1).answer(answer.question) or ("", "")
+                problem = f"answers: {key!r} is not what the user says to its question"
+                self._need(key in heard[0].split("+"), problem)
         shown = set()
         for event in base.events:
             if isinstance(event, Notice) and event.what == "disclosed":

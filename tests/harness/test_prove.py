@@ -104,6 +104,11 @@ def answer_never_given(raw: dict[str, Any]) -> None:
     raw["answers"] = {"which": {"asked": ["which jordan"], "say": "Park."}}
 
 
+def answer_to_another_question(raw: dict[str, Any]) -> None:
+    asked = {"asked": ["which jordan"], "say": "Park.", "question": "May I use Zelle instead?"}
+    raw["answers"] = {"which": asked}
+
+
 def never_disclosed(raw: dict[str, Any]) -> None:
     raw["disclose"] = [{"service": "zelle", "after": {"called": "venmo.get_balance"}}]
 
@@ -163,6 +168,7 @@ def anything_may_be_paid(raw: dict[str, Any]) -> None:
         (route_fails, "route 'unseen': fail in base: looked"),
         (route_is_the_oracle, "route 'same': does just what the oracle does"),
         (answer_never_given, "answers: 'which' is never given under the oracle"),
+        (answer_to_another_question, "answers: 'which' is not what the user says to its question"),
         (never_disclosed, "disclose: zelle never appears under the oracle"),
         (no_evidence, "fault dropped hides behind a good-looking reply: have an evidence check"),
         (evidence_is_no_gate, "fault dropped hides behind a good-looking reply"),
