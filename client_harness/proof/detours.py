@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
+from typing import Any
 
 from client_harness.agents._script import ScriptAgent
 from client_harness.contract import Agent, Assignment, TurnResult
 from client_harness.proof.moves import Call, Moves, Say
 from client_harness.proof.sorts import leaves
+from scenarios import load
+from scenarios.model import Scenario
 from servers.kit.service import ENVIRONMENT, service
 
 QUESTION = "Shall I start right away?"
@@ -116,6 +119,66 @@ def asking(questions: int) -> Callable[[Assignment], AbstractAsyncContextManager
         yield asker
 
     return life
+
+
+_BY_DRAFT = {
+    "gmail.send_email": ("create_draft", "update_draft", "send_draft"),
+    "outlook.send_mail_item": (
+        "compose_draft",
+        "update_composed_draft",
+        "send_composed_draft",
+    ),
+}
+"""Tools that send a mail at once, with those that save, change and send a draft of it."""
+
+
+class Drafter(ScriptAgent):
+    """Plays the oracle, but saves each new mail as a draft before it sends it.
+
+    What could not be sent is still there as a draft, and is sent when the oracle tries again.
+    """
+
+    def __init__(self, given: Assignment) -> None:
+        super().__init__(given, given.scenario.scripts.oracle)
+        self._saved: dict[str, str] = {}
+
+    async def perform(self, service: str, tool: str, args: dict[str, Any]) -> Any:
+        """Make one call, or the calls that send a draft, and return the data of the last."""
+        if f"{service}.{tool}" not in _BY_DRAFT:
+            return await super().perform(service, tool, args)
+        save, change, send = _BY_DRAFT[f"{service}.{tool}"]
+        name = f"{service} {sorted(args.items())}"
+        if name in self._saved:
+            sent, refused = await self.tools.call(service, send, {"draft_id": self._saved[name]})
+            if not refused or sent["error"].get("retryable"):
+                return sent
+        draft = {key: value for key, value in args.items() if key != "attachments"}
+        saved, refused = await self.tools.call(service, save, draft)
+        if refused:
+            return await super().perform(service, tool, args)
+        draft_id = saved["draft_id"]
+        if "attachments" in args:
+            files = {"draft_id": draft_id, "attachments": args["attachments"]}
+            told, refused = await self.tools.call(service, change, files)
+            if refused:
+                return told
+        self._saved[name] = draft_id
+        return await super().perform(service, send, {"draft_id": draft_id})
+
+
+def drafts(scenario: Scenario, moves: Moves) -> bool:
+    """Return whether the moves send a mail that the tools at hand could send as a draft."""
+    offered = load.offer(scenario)
+    for move in moves:
+        if isinstance(move, Call) and move.name in _BY_DRAFT:
+            return all(tool in offered[move.service].tools for tool in _BY_DRAFT[move.name])
+    return False
+
+
+@asynccontextmanager
+async def drafting(given: Assignment) -> AsyncGenerator[Agent]:
+    """Play the oracle with drafts."""
+    yield Drafter(given)
 
 
 def questions_asked(moves: Moves) -> int:

@@ -206,6 +206,9 @@ class Proof:
             done = await self._play("detour", detours.asking(questions), straight=True)
             if _answers(done) == _answers(base):  # else the question was not harmless here
                 self._passes(done, "a harmless question first")
+        if detours.drafts(self.scenario, moves):
+            done = await self._play("detour", detours.drafting, straight=True)
+            self._passes(done, "each new mail as a draft first")
         for played, setting in zip(self._kept[:2], ("base", "clean"), strict=True):
             assert played.record is not None
             texts = Texts(self.scenario, played.record)

@@ -38,6 +38,25 @@ def replayed(scenario: Scenario, moves: Moves) -> Played:
     return anyio.run(go)
 
 
+def test_a_mail_may_be_a_draft_first_and_what_was_not_sent_is_sent_from_there() -> None:
+    drafts = ["*draft*", "list_emails", "send_email", "trash_email", "search_emails"]
+    tools = {"gmail": drafts, "google_calendar": ["list_calendars", "create_event"]}
+    busy = {"outage": {"on": "gmail.send_draft", "first": 1}}
+    scenario = tiny(tools=tools, faults=[busy], failure="availability")
+    mail = next(step for step in scenario.scripts.oracle if step.call == "gmail.send_email")
+    scenario.scripts.oracle.insert(-1, mail)
+
+    async def go() -> Played:
+        return await play(scenario, detours.drafting, straight=True)
+
+    played = anyio.run(go)
+    mails = [a.tool for a in played.attempts if a.service == "gmail"]
+    assert mails == ["create_draft", "send_draft", "send_draft"]
+    assert len(played.timeline(2).at(2)) == 4  # a payment, an event, a mail to each of two
+    with oracle(tiny()) as (_, moves):
+        assert detours.drafts(scenario, moves) and not detours.drafts(tiny(), moves)
+
+
 def mutants(scenario: Scenario, name: str) -> dict[str, Mutant]:
     """Return the mutants of one call by name."""
     with oracle(scenario) as (played, moves):
