@@ -250,8 +250,11 @@ def window_json(window: Window, key: str) -> Json:
 def priced(
     svc: Service, words: Words, place: Row, items: list[Any], moment: int
 ) -> list[dict[str, Any]]:
-    """Return the lines of an order at current prices; refuse items that are not available."""
-    lines = []
+    """Return the lines of an order at current prices; refuse items that are not available.
+
+    The same item, wanted in the same way twice, is one line.
+    """
+    lines: list[dict[str, Any]] = []
     for wanted in items:
         item = catalogue.find_item(svc, words, wanted["item_id"], place["id"])
         if not catalogue.available(item, moment):
@@ -266,8 +269,17 @@ def priced(
             "options": options,
             "instructions": wanted.get("special_instructions") or None,
         }
-        lines.append(line)
+        same = next((other for other in lines if _way(other) == _way(line)), None)
+        if same is None:
+            lines.append(line)
+        else:
+            same["quantity"] += line["quantity"]
     return lines
+
+
+def _way(line: Row) -> tuple[str, list[str], str | None]:
+    """Return what is wanted in a line, and how."""
+    return line["item_id"], sorted(line["options"]), line["instructions"]
 
 
 def subtotal(lines: list[Row]) -> int:

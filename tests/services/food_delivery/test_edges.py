@@ -48,6 +48,17 @@ def grant(session: Session, app: str, discount: int) -> str:
 
 
 @both
+async def test_the_same_item_in_two_lines_is_one_line(session: Session, app: str) -> None:
+    once = coffee(app, 2, 1)
+    latte, cookie = once["items"]
+    single = latte | {"quantity": 1}
+    named = cookie | {"special_instructions": "For Jordan"}
+    placed = await order(session, app, **once | {"items": [single, cookie, single, named]})
+    shown = await call_ok(session, app, GET[app], order_id=placed["order_id"])
+    assert [line["quantity"] for line in shown["items"]] == [2, 1, 1]
+
+
+@both
 async def test_cancelling_never_costs_more_than_the_order(session: Session, app: str) -> None:
     placed = await order(session, app, offer_id=grant(session, app, 5000), tip=0)
     row = session.world.get(f"{app}_orders", placed["order_id"])
