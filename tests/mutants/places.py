@@ -18,7 +18,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
-from fault_profiles.model import CallShape, Fault, Stored, kinds
+from fault_profiles.model import CallShape, Fault, kinds
+from fault_profiles.rows import Stored
 from fault_profiles.schedule import Moment
 from judge import checks
 from judge.model import Check
