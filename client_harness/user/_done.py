@@ -53,7 +53,10 @@ _ANSWER = (
     r"|green\slight|yes|nod|blessing|selection|verdict|sign-?off|advice|thumbs?[\s-]up|hint|help)"
 )
 _WAITS = pattern(
-    rf"""\byour\s+(?:\w+\s+)?{_ANSWER}\b | \b{_ANSWER}\s+from\s+you\b
+    rf"""\byour\s+(?:\w+\s+)?(?!answer|reply|response){_ANSWER}\b
+    | \byour\s+(?:answer|reply|response)\s+(?:decides|settles|determines|is\s+(?:needed|required))\b
+    | \b(?:for|on|until|without|with|pending)\s+your\s+(?:answer|reply|response)\b
+    | \b{_ANSWER}\s+from\s+you\b
     | \b(?:pending|awaiting|needs?|required?|requires|use|without|want|provide|give\s+me
       |give\s+it)\s+
       (?:an?\s+|the\s+)?(?:\w+\s+){{0,2}}{_ANSWER}\b

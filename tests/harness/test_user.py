@@ -201,6 +201,7 @@ NO_QUESTIONS = [
     "Not sure why Zelle was slow. It's paid.",
     "Whatever you decide about the vet, I'm here.",
     "No action needed from you.",
+    "Gmail is closed until ten, so your answer to Elena is not out yet. I'll send it then.",
     "OK.",
     "",
 ]
