@@ -318,6 +318,12 @@ _ABOUT = {
     "each": "Whether all of them must be found out about, one, or the last.",
     "if_none": "What the check is if there was nothing to find out.",
     "seconds": "Simulated seconds.",
+    "when": "Whether it happens before the call runs or after.",
+    "by": "How one of several is chosen.",
+    "as": "In which form.",
+    "any_of": "At least one of these holds.",
+    "all_of": "All of these hold.",
+    "none_of": "None of these holds.",
 }
 """What fields mean that no docstring describes by name."""
 

@@ -65,11 +65,16 @@ def test_names_are_completed() -> None:
 def test_fields_are_described() -> None:
     definitions = made("scenario")["$defs"]
     bare = []
+    described = 0
     for name, part in definitions.items():
         for field, about in part.get("properties", {}).items():
-            if not name.startswith("h.") and name != "Check" and "description" not in about:
+            if name.startswith("h."):
+                continue
+            if "description" in about:
+                described += 1
+            else:
                 bare.append(f"{name}.{field}")
-    assert len(bare) < 12, bare
+    assert len(bare) < described / 20, bare
 
 
 @pytest.mark.parametrize(
