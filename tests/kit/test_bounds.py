@@ -85,7 +85,7 @@ def test_what_is_of_use_is_still_computed() -> None:
 def test_a_pattern_of_another_engine_is_refused(pattern: Any, told: str) -> None:
     with pytest.raises(InputError) as caught:
         check_predicate({"note": {"matches": pattern}}, "where")
-    assert str(caught.value).startswith("where: matches: pattern ")
+    assert str(caught.value).startswith("where: note: matches: pattern ")
     assert told in str(caught.value)
 
 
