@@ -43,14 +43,13 @@ def schema(kind: str, worlds: list[str] | None = None) -> Schema:
     The seeds of `worlds` (by default all) are offered as values.
     """
     made = json_schema()
+    for part in _models(made):
+        _short_forms(part)
     _describe(made)
+    for part in _models(made):
+        _complete(part)
     definitions: Schema = made["$defs"]
     definitions |= copy.deepcopy(_vocabularies(tuple(worlds or build.names())))
-    _complete(made)
-    for part in definitions.values():
-        if isinstance(part, dict):
-            _complete(part)
-    _short_forms(definitions)
     _top(made)
     if kind == "scenario":
         return made
@@ -188,9 +187,7 @@ _KEYS = {"free": "h.column", "prose": "h.column", "windows": "h.table", "tools":
 
 def _complete(part: Schema) -> None:
     """Let the fields of a model refer to the vocabularies."""
-    properties = part.get("properties")
-    if not isinstance(properties, dict):
-        return
+    properties = part["properties"]
     for name, field in properties.items():
         if not isinstance(field, dict):
             continue
@@ -210,25 +207,35 @@ def _complete(part: Schema) -> None:
         part.setdefault("allOf", []).append({"$ref": "#/$defs/h.rows"})
 
 
-def _short_forms(definitions: Schema) -> None:
-    """Let stand what models read in a short form: a call by its tool, one reading, an hour."""
-    target = {"$ref": "#/$defs/h.target"}
-    for name in ("CallPattern", "CallShape"):
-        whole = definitions[name]
-        about = {"description": whole["description"]} if "description" in whole else {}
-        definitions[f"{name}.whole"] = whole
-        definitions[name] = {"anyOf": [target, {"$ref": f"#/$defs/{name}.whole"}], **about}
-    for part in definitions.values():
-        properties = part.get("properties") if isinstance(part, dict) else None
-        if not isinstance(properties, dict):
-            continue
-        readings = properties.get("exposed_by")
-        if isinstance(readings, dict) and "items" in readings:
-            listed = {"type": "array", "items": readings["items"]}
-            properties["exposed_by"] = _kept(readings) | {"anyOf": [readings["items"], listed]}
-        for name in ("from", "to"):
-            if "time" in str(properties.get(name, {})):
-                properties[name] = {**_kept(properties[name]), "type": "string"}
+def _models(value: Any) -> list[Schema]:
+    """Return every schema of a model, wherever it stands: those inside others come later."""
+    found = []
+    if isinstance(value, dict):
+        if isinstance(value.get("properties"), dict):
+            found.append(value)
+        for inner in value.values():
+            found += _models(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            found += _models(inner)
+    return found
+
+
+def _short_forms(part: Schema) -> None:
+    """Let stand what a model reads in a short form: a call by its tool, one reading, an hour."""
+    if part.get("title") in ("CallPattern", "CallShape") and "tool" in part["properties"]:
+        whole = dict(part)
+        part.clear()
+        part["anyOf"] = [{"$ref": "#/$defs/h.target"}, whole]
+        part["description"] = whole.get("description", "")
+        return
+    readings = part["properties"].get("exposed_by")
+    if isinstance(readings, dict) and "items" in readings:
+        readings["anyOf"] = [readings["items"], {"type": "array", "items": readings.pop("items")}]
+        readings.pop("type", None)
+    for name in ("from", "to"):
+        if "integer" in str(part["properties"].get(name, {})):
+            part["properties"][name] = {**_kept(part["properties"][name]), "type": "string"}
 
 
 def _plain_type(field: Schema) -> set[str]:
@@ -332,11 +339,11 @@ def _describe(made: Schema) -> None:
     """Describe fields by the sentences of their models' docstrings that speak of them."""
     models: dict[str, type] = {f"faults.{name}": model for name, model in kinds().items()}
     models |= {f"checks.{name}": model for name, model in check_kinds().items()}
-    for name, part in made["$defs"].items():
-        texts = [part.get("description", "")]
-        if name in models:
-            texts += [base.__doc__ or "" for base in models[name].__mro__[1:-1]]
-        _fields(part, texts)
+    for name, model in models.items():
+        texts = [base.__doc__ or "" for base in model.__mro__[:-1]]
+        _fields(made["$defs"][name], texts)
+    for part in _models(made["properties"]) + _models(made["$defs"]):
+        _fields(part, [part.get("description", "")])
     _fields(made, [Scenario.__doc__ or ""])
     for key in ("faults", "checks"):
         for option in made["properties"][key]["items"]["oneOf"]:
@@ -347,7 +354,9 @@ def _describe(made: Schema) -> None:
 
 def _fields(part: Schema, texts: list[str]) -> None:
     part.pop("title", None)
-    for name, field in part.get("properties", {}).items():
+    for name, field in part["properties"].items():
+        if not isinstance(field, dict):
+            continue
         field.pop("title", None)
         if "description" not in field:
             said = _said(name, texts) or _ABOUT.get(name, "")

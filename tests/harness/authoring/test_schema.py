@@ -56,6 +56,10 @@ def test_names_are_completed() -> None:
     assert "venmo_contacts.name" in definitions["h.column"]["enum"]
     assert "seed:vct/jordan_park" in definitions["h.seed"]["enum"]
     assert {"paid", "created"} <= set(definitions["h.claim"]["properties"])
+    contacts = [
+        o["then"] for o in definitions["h.rows"]["allOf"] if "venmo_contacts" in str(o["if"])
+    ]
+    assert "username" in contacts[0]["properties"]["where"]["properties"]
     operators = definitions["h.wanted"]["anyOf"][0]["properties"]
     assert {"gte", "matches", "exists"} <= set(operators)
     kinds = [*(option["required"][0] for option in made("faults")["items"]["oneOf"])]
