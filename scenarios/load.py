@@ -345,7 +345,6 @@ def _check_variation(made: Scenario, exposed: set[str]) -> None:
                 f"change: free: {column}: expected `any` or a condition such as {{in: […]}}, "
                 f"got {quoted(wanted)}"
             )
-        check_predicate({"value": wanted}, f"change: free: {column}")
         _check_condition(column, wanted, tables, "free")
     for column, wanted in change.prose.items():
         _check_condition(column, wanted, tables, "prose")
@@ -360,6 +359,7 @@ def _check_variation(made: Scenario, exposed: set[str]) -> None:
 def _check_condition(column: str, wanted: Any, tables: Mapping[str, Table], part: str) -> None:
     """Refuse a condition that no value of a column could meet."""
     where = f"change: {part}: {column}"
+    check_predicate({"value": wanted}, where)
     table, _, name = column.partition(".")
     kind = tables[table].columns[name][0]
     if isinstance(wanted, Mapping) and kind != "dict" and not is_operators(wanted):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, StrictInt, model_validator
 
 from judge.statements.scope import ALWAYS, Moment, check_truth
 from servers.kit.declared import Declared
@@ -35,7 +35,7 @@ class Statement(Declared):
     never: str | None = None
     claim: dict[str, Any]
     holds: str = ALWAYS
-    turn: int | Literal["last", "any"] = "last"
+    turn: StrictInt | Literal["last", "any"] = "last"
     rests_on: str | None = None
     in_mail_to: str | None = None
     written_in: tuple[str, ...] = ()

@@ -55,5 +55,5 @@ checks:
 scripts:
   oracle: [{id: look, call: clock.get_time, save: t}, {say: "It is ${t.now}."}]
   naive: [{call: clock.get_time, save: t}, {say: "It is ${t.now}."}]
-violations: [{fails: looked, omit: look}]
+violations: [{fails: looked, steps: [{say: "It is noon."}]}]
 """

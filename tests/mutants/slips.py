@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import copy
 import random
 from collections.abc import Mapping
@@ -133,10 +134,19 @@ def _broken(text: str, place: Place, chance: random.Random) -> str:
         return chance.choice([text + "[", text + ".", text + "]", text + "[1", text + "[x=1"])
     low, high = place.span
     source = text[low:high]
-    brackets = [spot for spot, sign in enumerate(source) if sign in "()[]\"'"]
-    if brackets and chance.random() < 0.7:
-        spot = chance.choice(brackets)
-        source = source[:spot] + source[spot + 1 :]
+    cut = [source[:spot] + source[spot + 1 :] for spot in range(len(source))]
+    signs = zip(source, cut, strict=True)
+    unclosed = [made for sign, made in signs if sign in "()[]\"'" and not _parses(made)]
+    if unclosed and chance.random() < 0.7:
+        source = chance.choice(unclosed)
     else:
         source += chance.choice([" +", " ==", ")", " if", "..x", "["])
     return text[:low] + source + text[high:]
+
+
+def _parses(source: str) -> bool:
+    try:
+        ast.parse(f"({source})", mode="eval")
+    except SyntaxError:
+        return False
+    return True
