@@ -20,12 +20,12 @@ Raw = dict[str, Any]
 
 
 def look_is_refused(raw: Raw) -> None:
-    raw["scripts"]["oracle"][3]["then"][1]["args"] = {"limit": 5000}
+    raw["scripts"]["oracle"][3]["then"][1]["args"] = {"limit": "${4900 + 100}"}
 
 
 def violation_breaks(raw: Raw) -> None:
-    broken = [{"call": "venmo.get_transaction", "args": {"transaction_id": "${paid - 1}"}}]
-    raw["violations"][0]["replace"] = {"look": broken}
+    broken = {"call": "venmo.get_transaction", "args": {"transaction_id": "${paid - 1}"}}
+    raw["violations"][0]["replace"] = {"look": [broken | {"save": "seen"}]}
 
 
 def path_is_misspelt(raw: Raw) -> None:
