@@ -243,7 +243,7 @@ class _Clause:
             return True
         if names_value(self.shown, answer) or mentions_other(self.shown, answer):
             return False
-        if BOTH.search(self.text):
+        if answer.value is None or BOTH.search(self.text):
             return False
         names = {name.casefold() for name in re.findall(r"(?<=\w )[A-Z]\w+", self.text)}
         return any(not bases([word]) & known for word in self.content - names)

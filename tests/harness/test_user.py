@@ -12,6 +12,7 @@ from judge.trace import Record
 from scenarios.answer import Answer, keyed
 from scenarios.load import index
 from scenarios.model import DEFAULT_ANSWER
+from servers.kit.declared import validated
 from servers.kit.errors import InputError
 from servers.kit.events import Message
 from servers.kit.yaml import read
@@ -298,7 +299,7 @@ def test_what_shipped_oracles_say_is_understood(name: str) -> None:
 )
 def test_a_mistake_in_an_answer_is_one_line(fields: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError) as wrong:
-        Answer.model_validate(fields)
+        validated(Answer, fields, "answers")
     assert message in str(wrong.value) and "\n" not in str(wrong.value)
 
 
