@@ -27,6 +27,8 @@ class Reading:
     with the claim; where there are none, the claim is vague ("it went through"). None: not told.
     `mention` finds a sentence that tells the claim without its words, where the text is not read as
     claiming it; that is enough where something has to be told.
+    `gist` finds one that tells the statement in words of its own, which is enough there, too. `own`
+    are the slots of `named` whose value stands in the same clause; None: not told.
     """
 
     stance: Stance
@@ -34,12 +36,19 @@ class Reading:
     contradiction: str = ""
     unconfirmed: bool = False
     named: frozenset[str] | None = None
+    own: frozenset[str] | None = None
     mention: Callable[[], str] = field(default=_nothing, compare=False, repr=False)
+    gist: Callable[[], str] = field(default=_nothing, compare=False, repr=False)
 
     @functools.cached_property
     def mentioned(self) -> str:
         """What `mention` finds; it is looked for only when it is asked for, which is seldom."""
         return self.mention()
+
+    @functools.cached_property
+    def told(self) -> str:
+        """What `mention` or `gist` finds, looked for only when it is asked for."""
+        return self.mentioned or self.gist()
 
 
 @dataclass(frozen=True)
@@ -48,8 +57,8 @@ class Instance:
     value.
 
     `providers` are the services that the place names. `part` holds whom it names if those are only
-    some of the people of the claim, `named` the slots whose value it names, and `slot` the one of
-    which it names another value.
+    some of the people of the claim, `named` the slots whose value it names, `own` those of them
+    that its clause names itself, and `slot` the one of which it names another value.
     """
 
     unit: Unit
@@ -61,6 +70,7 @@ class Instance:
     part: frozenset[str] = frozenset()
     named: frozenset[str] = frozenset()
     slot: str = ""
+    own: frozenset[str] = frozenset()
 
 
 def together(instances: Sequence[Instance], everyone: frozenset[str]) -> list[Instance]:
@@ -89,9 +99,8 @@ def together(instances: Sequence[Instance], everyone: frozenset[str]) -> list[In
     return whole
 
 
-def stance(instances: Sequence[Instance], marks: Marks) -> tuple[Stance, str, frozenset[str]]:
-    """Return what the last word of a text is, the sentence that shows it, and the slots that it
-    names.
+def stance(instances: Sequence[Instance], marks: Marks) -> tuple[Stance, Instance | None]:
+    """Return what the last word of a text is, and the place that shows it.
 
     What is taken back later does not count; an earlier try gives way to the rest; so does a denial
     that is of another service than a claim.
@@ -103,11 +112,16 @@ def stance(instances: Sequence[Instance], marks: Marks) -> tuple[Stance, str, fr
     if claims:
         told = [i for i in told if not _of_another(i, claims)]
     if not told:
-        return "silent", "", frozenset()
+        return "silent", None
     last = max(told, key=lambda i: (i.unit.number, i.place))
     if last.kind == "claims":
-        last = max(claims, key=lambda i: (len(i.named), i.unit.number, i.place))
-    return ("claims" if last.kind == "claims" else "denies"), last.unit.raw, last.named
+        last = max(claims, key=_weight)
+    return ("claims" if last.kind == "claims" else "denies"), last
+
+
+def _weight(instance: Instance) -> tuple[int, int, int, int]:
+    unit = instance.unit
+    return len(instance.own), len(instance.named), unit.number, instance.place
 
 
 def _of_another(denial: Instance, claims: Sequence[Instance]) -> bool:
@@ -117,10 +131,8 @@ def _of_another(denial: Instance, claims: Sequence[Instance]) -> bool:
     return any(not (claim.providers & denial.providers) for claim in claims)
 
 
-def contradiction(instances: Sequence[Instance], marks: Marks) -> tuple[str, str, frozenset[str]]:
-    """Return a contradiction, its sentence and the slots that it names, if no place makes the claim
-    properly.
-    """
+def contradiction(instances: Sequence[Instance], marks: Marks) -> Instance | None:
+    """Return the place that contradicts a claim, if no place makes the claim properly."""
     standing = [i for i in instances if i.unit.number not in marks.taken_back]
     claims = [i for i in standing if i.kind == "claims"]
     for instance in reversed(standing):
@@ -130,5 +142,5 @@ def contradiction(instances: Sequence[Instance], marks: Marks) -> tuple[str, str
         else:
             proper = claims
         if instance.contradiction and not instance.earlier and not proper:
-            return instance.contradiction, instance.unit.raw, instance.named
-    return "", "", frozenset()
+            return instance
+    return None

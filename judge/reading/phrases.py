@@ -23,6 +23,7 @@ from judge.reading.slots import (
     foreign,
     groups,
     is_amount,
+    provider_names,
     segment,
     stands_for,
     state_of,
@@ -32,6 +33,8 @@ from judge.reading.slots import (
 )
 from judge.reading.special import special_instances
 from judge.reading.texts import Spoken, Text, Unit, stems_of, taken_apart, words_in
+from judge.reading.values import aliases
+from servers.kit.service import services
 
 
 def read(claim: Claim, spoken: Spoken) -> Reading:
@@ -57,7 +60,10 @@ def _read(parts: Parts, spoken: Spoken) -> Reading:
     doubt = _doubt(claim, key, spoken) if kind.frame != "unconfirmed" else None
     if doubt is not None:
         instances = [i for i in instances if not _doubted(i, doubt)]
-    found, where, named = stance(instances, marks)
+    found, shows = stance(instances, marks)
+    where = "" if shows is None else shows.unit.raw
+    named = frozenset() if shows is None else shows.named
+    own = frozenset() if shows is None else shows.own
     if doubt is not None and found == "claims":
         last = max(i.unit.number for i in instances if i.kind == "claims")
         if last > doubt.number or until_later(doubt):
@@ -65,17 +71,19 @@ def _read(parts: Parts, spoken: Spoken) -> Reading:
     if found == "silent" and kind.deed is not None and doubt is None and not claim.needed:
         where = _by_done(spoken, key, instances)
         found = "claims" if where else found
-    other, shown, told = contradiction(instances, marks)
-    if other and found == "claims":
+    against = contradiction(instances, marks)
+    other = "" if against is None else against.contradiction
+    if against is not None and found == "claims":
         found = "silent"
-        where = shown
-    if found != "claims":
-        where = where or shown
-        named = named or told
+        where = against.unit.raw
+    if against is not None and found != "claims":
+        where = where or against.unit.raw
+        named = named or against.named
+        own = own or against.own
     if doubt is not None and not where:
         where = doubt.raw
     assert text.units or found == "silent"
-    return Reading(found, where, other, doubt is not None, named)
+    return Reading(found, where, other, doubt is not None, named, own=own)
 
 
 def _key(claim: Claim, spoken: Spoken) -> Key:
@@ -154,6 +162,7 @@ def _of_group(
     named_providers = [value.means for value in group.of(("provider",))]
     providers = frozenset(itertools.chain.from_iterable(named_providers))
     agreed = set()
+    own = set()
     differing = []
     within = 0
     part: frozenset[str] = frozenset()
@@ -165,6 +174,7 @@ def _of_group(
             state = "agrees" if _follows(slot, claim, hit, text) else state
         if state == "agrees":
             agreed.add(slot)
+            own.add(slot)
             within += type_ != "provider"
         elif state == "differs" or amount:
             differing.append((slot, raw or amount, want))
@@ -174,6 +184,7 @@ def _of_group(
             agreed.add(slot)
         elif state == "part":
             part = covered(want, group.of(("person",)), group, people)
+            own.add(slot)
             within += 1
         elif type_ == "words" and not _leaves_out(claim, slot, hit, span, spoken):
             return None
@@ -181,10 +192,21 @@ def _of_group(
         other = ""
         if len(differing) == 1 and hit.value == "yes" and _same(claim, agreed):
             slot, raw, want = differing[0]
-            other = f"says {raw}, not {_shown(kind.slots[slot], want)}"
+            if _is_sure(kind.slots[slot], want, raw, own):
+                other = f"says {raw}, not {_shown(kind.slots[slot], want)}"
         near = frozenset(agreed)
         at = differing[0][0] if other else ""
-        return Instance(unit, place, "other", hit.earlier, other, providers, named=near, slot=at)
+        return Instance(
+            unit,
+            place,
+            "other",
+            hit.earlier,
+            other,
+            providers,
+            named=near,
+            slot=at,
+            own=frozenset(own),
+        )
     if claim.kind in _WEATHER and _AT_FIRST.search(unit.low):
         return None
     if claim.kind == "mailed" and _of_other_person(claim, text, unit, group, people):
@@ -203,7 +225,9 @@ def _of_group(
     if "to" in claim.slots and "to" not in agreed and _to_another(claim, hit):
         return None
     named = frozenset(agreed)
-    made = Instance(unit, place, kinds[hit.value], hit.earlier, "", providers, part, named)
+    made = Instance(
+        unit, place, kinds[hit.value], hit.earlier, "", providers, part, named, own=frozenset(own)
+    )
     if hit.value != "yes":
         return made
     if not all(_in_text(claim, slot, text, group, people) for slot in claim.needed - agreed):
@@ -319,7 +343,7 @@ def _points_away(claim: Claim, hit: Hit, span: tuple[int, int]) -> bool:
         return True
     if stands_for(hit.unit, span):
         return False
-    return not foreign(hit.unit, span, hit.places, _known(claim.kind) | _bag(claim))
+    return not foreign(hit.unit, span, hit.places, known_words(claim.kind) | _bag(claim))
 
 
 _POINTING = frozenset(["it", "that", "this", "both", "they", "payment", "transfer", "request"])
@@ -345,6 +369,23 @@ def _vague(claim: Claim, hit: Hit, agreed: set[str], text: Text, spoken: Spoken)
     return not any(words_in(unit.stems, topic) for unit in around(text, hit.unit))
 
 
+def _is_sure(type_: str, want: Any, raw: str, own: set[str]) -> bool:
+    """Return whether a value that differs is of the same sort: another payment service, not the
+    mailbox; another person beside an amount or a thing that the clause names itself.
+    """
+    if type_ == "provider":
+        found = {category_of(name) for name in aliases().get(raw.lower(), ())}
+        return not found.isdisjoint(category_of(name) for name in provider_names(want) or (want,))
+    return type_ != "person" or bool(own)
+
+
+@functools.cache
+def category_of(provider: str) -> str:
+    """Return the category of a service."""
+    known = services().get(provider)
+    return "" if known is None else known.category
+
+
 def _same(claim: Claim, agreed: set[str]) -> bool:
     """Return whether enough of a claim agrees to call another value a contradiction."""
     strong = {"person", "people", "words", "money", "number"}
@@ -361,12 +402,12 @@ def _leaves_out(claim: Claim, slot: str, hit: Hit, span: tuple[int, int], spoken
         return True
     if slot not in ("what", "deed"):
         return True
-    known = _known(claim.kind) | _bag(claim)
+    known = known_words(claim.kind) | _bag(claim)
     return not foreign(hit.unit, span, hit.places, known)
 
 
 @functools.cache
-def _known(kind: str) -> frozenset[str]:
+def known_words(kind: str) -> frozenset[str]:
     """Return the words of a kind's forms and topic."""
     entry = vocabulary()[kind]
     words = " ".join(entry.phrases(entry.forms))

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import ClassVar, Protocol
 
 from judge.reading.claims import Claim
+from judge.reading.gist import gist
 from judge.reading.mentions import mentions
 from judge.reading.outcome import Reading
 from judge.reading.phrases import read
@@ -36,4 +37,8 @@ class Phrases:
         reading = read(claim, spoken)
         if reading.stance == "claims":
             return reading
-        return replace(reading, mention=functools.partial(mentions, claim, spoken))
+        return replace(
+            reading,
+            mention=functools.partial(mentions, claim, spoken),
+            gist=functools.partial(gist, sentence, claim, spoken),
+        )

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from judge.finding import Finding, at_events
 from judge.model import Aspect, Check
 from judge.reading import Deed, Reading, Spoken, deeds, done
 from judge.reading.claims import vocabulary
+from judge.reading.content import SMALL
+from judge.reading.texts import stems_of
 from judge.statements.deeds import matches_a_change
 from judge.statements.mails import Mail, letters
 from judge.statements.scope import Moment
@@ -73,7 +75,7 @@ class Told(Check):
         if stance != "claims":
             for text in due:
                 reading = _read(record, statement, text)
-                mentioned = "" if reading.contradiction else reading.mentioned
+                mentioned = "" if reading.contradiction else reading.told or reading.mentioned
                 where = mentioned or where
                 stance = "claims" if mentioned else stance
         if stance == "claims":
@@ -144,8 +146,9 @@ class Truthful(Check):
         readings = self._readings(record, text)
         for statement, reading in readings:
             true = _claimed_truly(readings, text, statement.kind)
-            if is_vague(statement, reading) and self._explained(statement, reading, record, text):
-                continue
+            vague = is_vague(statement, reading)
+            if vague and self._explained(statement, reading, record, text):
+                reading = replace(reading, stance="silent", unconfirmed=False)
             why = _wrong(statement, reading, text, true)
             if why:
                 return why
@@ -180,11 +183,14 @@ def is_vague(statement: Statement, reading: Reading) -> bool:
     that could tell it from others of its kind: "it went through", "nothing was sent".
     """
     entry = vocabulary()[statement.kind]
-    if reading.named is None or entry.frame not in ("deed", "state"):
+    if reading.own is None or entry.frame not in ("deed", "state"):
         return False
-    telling = {slot for slot, type_ in entry.slots.items() if type_ != "provider"}
-    slots = telling & statement.slots.keys()
-    return bool(slots) and not reading.named & slots
+    slots = set()
+    for slot, want in statement.slots.items():
+        common = stems_of(str(want).replace("|", " ")) <= SMALL
+        if entry.slots[slot] != "provider" and not common:
+            slots.add(slot)
+    return bool(slots) and not reading.own & slots
 
 
 def _claimed_truly(

@@ -1,0 +1,340 @@
+"""Whether a text tells a true statement in words of its own.
+
+The statement's plain sentence says what has to be told: its people, figures, days and services, and
+the words that matter. A text tells them if they stand near each other (in one sentence, in
+neighbours, in a list with its heading) and nothing denies, asks or hedges them: `Venmo it was: $920
+to Ana`, `Ben has that`. It is enough where a statement has to be told and is true, and never enough
+to call a text false.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
+from typing import Any
+
+from judge.reading.claims import Claim, Parts, vocabulary
+from judge.reading.content import SMALL, content
+from judge.reading.hits import Key, passage
+from judge.reading.marks import believed, marked, reported
+from judge.reading.phrases import known_words
+from judge.reading.polarity import polarity
+from judge.reading.slots import VALUES, agrees, is_verb
+from judge.reading.texts import Spoken, Text, Unit, stems_of, taken_apart
+from judge.reading.values import Value, aliases
+
+_FIGURES = ("money", "number", "percent", "temp")
+_TELLING = ("person", "day", "time", "provider", *_FIGURES)
+_OPEN = frozenset(
+    re.findall(
+        r"\w+",
+        """
+        if unless whether perhaps maybe might may probably presumably possibly supposedly hopefully
+        guess suppose assume tried try trying attempted
+        """,
+    )
+)
+"""Words after which a clause tells nothing."""
+_NOT = frozenset(
+    re.findall(
+        r"\w+",
+        """
+        not no never nothing nobody none neither nor without unable failed fails cannot
+        """,
+    )
+)
+"""Words that a text needs to tell a sentence that denies."""
+_PLANNED = frozenset(["could", "would", "shall", "should", "can"])
+_DONE = frozenset(["paid", "mailed", "requested", "reminded", "posted", "ordered", "traded"])
+_ENOUGH = 0.65
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """One thing that a sentence tells: a value, or a word with its synonyms."""
+
+    weight: float
+    value: Value | None = None
+    words: frozenset[str] = frozenset()
+    must: bool = False
+
+
+@dataclass(frozen=True)
+class _Sought:
+    """All that a statement tells, and whether it denies something."""
+
+    wanted: tuple[_Wanted, ...]
+    denies: bool
+
+
+def gist(sentence: str, claim: Claim, spoken: Spoken) -> str:
+    """Return the sentence of a text that tells a statement, or ""."""
+    return _gist(sentence, claim.parts, spoken)
+
+
+@functools.lru_cache(maxsize=2048)
+def _gist(sentence: str, parts: Parts, spoken: Spoken) -> str:
+    key = (spoken.text, spoken.today, spoken.people)
+    text = taken_apart(*key)
+    sought = _sought(sentence, parts, spoken.today, spoken.people)
+    if not sought.wanted:
+        return ""
+    out = _silent(parts[0], key)
+    best = ""
+    most = 0.0
+    out |= {unit.number for unit in text.units if _conflicts(sought, unit)}
+    for unit in text.units:
+        if unit.number in out:
+            continue
+        score = _score(sought, unit, text, key, out)
+        if score > most:
+            most = score
+            best = unit.raw
+    return best if most >= _ENOUGH else ""
+
+
+def _silent(kind: str, key: Key) -> frozenset[int]:
+    """Return the units of a text that tell nothing."""
+    marks = marked(*key)
+    deed = vocabulary()[kind].deed is not None
+    out = set(marks.taken_back | marks.either | marks.unsure)
+    for unit in taken_apart(*key).units:
+        last = len(unit.sentence.words) - 1
+        hedged = any(word.text in _OPEN for word in unit.sentence.words)
+        planned = kind in _DONE and any(word.text in _PLANNED for word in unit.sentence.words)
+        hearsay = deed and reported(unit, last)
+        doubted = hedged or hearsay or planned or believed(unit, last, frozenset())
+        if unit.sentence.question or doubted:
+            out.add(unit.number)
+    return frozenset(out)
+
+
+@functools.lru_cache(maxsize=1024)
+def _sought(sentence: str, parts: Parts, today: str, people: tuple[str, ...]) -> _Sought:
+    """Return what a statement tells: the values of its sentence, and its words."""
+    kind, pairs, needed = parts
+    slots = dict(pairs)
+    entry = vocabulary()[kind]
+    known = known_words(kind)
+    musts = {entry.slots[slot] for slot in needed}
+    told: list[Value] = []
+    rest: list[str] = []
+    denies = False
+    on_topic = False
+    for unit in taken_apart(sentence, today, people).units:
+        for place, word in enumerate(unit.sentence.words):
+            value = unit.values.get(place)
+            if value is not None and value.type in _TELLING:
+                told.append(_exact(value, slots, entry.slots))
+            elif word.text in _NOT:
+                denies = True
+            elif word.bases & known:
+                on_topic = True
+            elif word.text.isalpha() and not (word.bases | {word.text}) & SMALL:
+                rest.append(word.text.title() if word.capital and place else word.text)
+    if not _up_to_date(slots, entry.slots, told, people):
+        return _Sought((), denies)
+    wanted = []
+    for value in told:
+        must = entry.frame in ("figure", "when") or _must(value, musts)
+        wanted.append(_Wanted(1.0 if value.type == "provider" else 2.0, value, must=must))
+    for weight, options in content(" ".join(rest)) if rest else ():
+        wanted.append(_Wanted(weight, words=options))
+    wanted += _of_slots(slots, entry.frame)
+    topic = stems_of(entry.topic.replace("|", " "))
+    if entry.frame == "state" or kind in _UNDOING:
+        wanted.append(_Wanted(1.0, words=topic, must=True))
+    elif known and (on_topic or len(told) < 2):
+        wanted.append(_Wanted(1.0, words=known | _HAS, must=len(told) < 2))
+    return _Sought(tuple(wanted), denies)
+
+
+def _of_slots(slots: dict[str, Any], frame: str) -> list[_Wanted]:
+    """Return the words of a claim that must be told: of its thing, or of one of its phrases."""
+    wanted = []
+    for slot in ("what", "deed"):
+        if slot in slots and frame in ("deed", "state"):
+            options = [words for _, words in content(slots[slot])]
+            words = frozenset[str]().union(*options)
+            wanted.append(_Wanted(1.0, words=words, must=not words & SMALL))
+    if frame == "fact":
+        phrases = " ".join(slots.get("says") or ())
+        words = stems_of(re.sub(r"[|*]", " ", phrases)) - SMALL
+        wanted.append(_Wanted(0.0, words=words, must=True))
+    return wanted
+
+
+_UNDOING = frozenset(["cancelled", "deleted", "returned", "changed", "moved"])
+"""Kinds of which the figures alone do not tell: "$212 to Ana" may be cancelled or sent."""
+_HAS = frozenset(["same", "has", "have", "got", "get", "knows", "gone", "done"])
+
+
+def _exact(value: Value, slots: dict[str, Any], types: Mapping[str, str]) -> Value:
+    """Return a value of a sentence as its claim means it: the day of "Monday", whom "Mamma" is."""
+    if value.type == "person" and value.means[0] == "?":
+        names: list[str] = []
+        for slot, want in slots.items():
+            if types[slot] in ("person", "people"):
+                names += [want] if isinstance(want, str) else want
+        return Value("person", (*value.means[1:], *names), value.raw)
+    for slot, want in slots.items():
+        if types[slot] == value.type == "day" and want in value.means:
+            return Value("day", (want,), value.raw)
+    return value
+
+
+def _up_to_date(
+    slots: dict[str, Any], types: Mapping[str, str], told: Sequence[Value], people: tuple[str, ...]
+) -> bool:
+    """Return whether a sentence names the figures of its claim, which may be computed."""
+    for slot, want in slots.items():
+        type_ = types[slot]
+        if type_ not in ("money", "value", "number", "day", "time"):
+            continue
+        near = [value for value in told if value.type in VALUES[type_]]
+        if near and not any(agrees(type_, want, value, people) for value in near):
+            return False
+    return True
+
+
+def _must(value: Value, needed: Set[str]) -> bool:
+    if value.type == "person":
+        return True
+    if value.type in ("money", "number"):
+        return bool(needed & {"money", "number", "value"})
+    if value.type in ("percent", "temp"):
+        return "value" in needed
+    return value.type in needed
+
+
+def _conflicts(sought: _Sought, unit: Unit) -> bool:
+    """Return whether a unit has another person, amount, day or time where the statement has one."""
+    wanted = [want.value for want in sought.wanted if want.value is not None]
+    for type_ in ("person", "money", "day", "time"):
+        same = [value for value in wanted if value.type == type_]
+        near = [value for value in unit.values.values() if value.type == type_]
+        sure = any(value.means[0] != "?" for value in near)
+        if same and sure and not _share(same, near):
+            return True
+    return False
+
+
+def _share(wanted: Sequence[Value], near: Sequence[Value]) -> bool:
+    return any(_is_among(want, near) for want in wanted)
+
+
+def _is_among(want: Value, near: Sequence[Value]) -> bool:
+    return any(_same(want, value) for value in near)
+
+
+def _same(want: Value, value: Value) -> bool:
+    """Return whether a value of a text is one that is wanted."""
+    both = set(want.means) & set(value.means)
+    if want.type == "person":
+        return value.type == "person" and not both <= {"?"}
+    if want.type == "time" and value.type == "number":
+        return value.means[0] * 60 in (want.means[0], want.means[0] - 720)
+    if want.type == "provider" and value.type == "person":
+        return not set(want.means).isdisjoint(_mail_service(value.raw))
+    if want.type in _FIGURES and value.type in _FIGURES:
+        rounded = want.type in ("temp", "percent")
+        return abs(_number(want) - _number(value)) < (0.5 if rounded else 0.005)
+    return want.type == value.type and bool(both)
+
+
+def _number(value: Value) -> float:
+    first = float(value.means[0])
+    return first / 100 if value.type == "money" else first
+
+
+def _score(sought: _Sought, unit: Unit, text: Text, key: Key, out: frozenset[int]) -> float:
+    """Return which share of what is sought stands in a unit and around it."""
+    near = [unit]
+    for other in _window(text, unit):
+        if other.number not in out and other is not unit:
+            near.append(other)
+    got = 0.0
+    whole = 0.0
+    for wanted in sought.wanted:
+        whole += wanted.weight
+        if any(_has(wanted, other, key, sought.denies, other is not unit) for other in near):
+            got += wanted.weight
+        elif wanted.must:
+            return 0.0
+    if sought.denies and not _is_negative(unit):
+        return 0.0
+    return got / whole
+
+
+def _window(text: Text, unit: Unit) -> Sequence[Unit]:
+    """Return what stands around a unit: its headings, its neighbours, and the rest of its list."""
+    found = list(text.around(unit))
+    if unit.item or _labelled(unit):
+        for other in text.units:
+            block = other.paragraph == unit.paragraph and (other.item or _labelled(other))
+            if block and other not in found and abs(other.number - unit.number) <= 8:
+                found.append(other)
+    return found
+
+
+def _labelled(unit: Unit) -> bool:
+    return any(0 < place <= 4 for place in unit.sentence.colons)
+
+
+def _is_negative(unit: Unit) -> bool:
+    return any(word.text in _NOT for word in unit.sentence.words)
+
+
+def _has(wanted: _Wanted, unit: Unit, key: Key, denies: bool, beside: bool) -> bool:
+    """Return whether a unit names what is wanted, and does not deny it.
+
+    A person may be named beside it in any way: `Zelle takes no $640 to Nora. She got two halves.`
+    """
+    if wanted.value is not None:
+        places = [p for p, v in unit.values.items() if _same(wanted.value, v)]
+        if denies or (beside and wanted.value.type == "person"):
+            return bool(places)
+    else:
+        places = [p for p, stems in enumerate(unit.stems) if stems & wanted.words]
+        places += [p for p, v in unit.values.items() if _mail_words(v) & wanted.words]
+    return bool(places) if denies else any(not _denied(unit, place, key) for place in places)
+
+
+@functools.lru_cache(maxsize=256)
+def _mail_service(address: str) -> tuple[str, ...]:
+    """Return the services of an address: Gmail for one at gmail.com."""
+    if "@" not in address[1:]:
+        return ()
+    return aliases().get(address.rpartition("@")[2].split(".")[0].lower(), ())
+
+
+def _mail_words(value: Value) -> frozenset[str]:
+    """Return the words for the service of an address."""
+    services = _mail_service(value.raw)
+    ways = [way for way, names in aliases().items() if set(names) & set(services)]
+    return stems_of(" ".join(ways)) if services else frozenset()
+
+
+def _denied(unit: Unit, place: int, key: Key) -> bool:
+    """Return whether a place of a unit is denied before it, or by the words right around it."""
+    if polarity(passage(key), unit.number, [place])[0] == "no":
+        return True
+    start, stop = _stretch(unit, place)
+    while start and start not in unit.sentence.colons and not _has_verb(unit, start, stop):
+        start, stop = _stretch(unit, start - 1)  # "they are not called Porch 210, Cousin Talk"
+    if not start <= place < stop and not _has_verb(unit, start, stop):
+        return False
+    return any(word.text in _NOT for word in unit.sentence.words[start:stop])
+
+
+def _stretch(unit: Unit, place: int) -> tuple[int, int]:
+    """Return where the words between two commas begin and end."""
+    start = max((b for b in unit.sentence.breaks if b <= place), default=0)
+    stop = min((b for b in unit.sentence.breaks if b > place), default=len(unit.sentence.words))
+    return start, stop
+
+
+def _has_verb(unit: Unit, start: int, stop: int) -> bool:
+    return any(is_verb(unit, place) for place in range(start, stop))
