@@ -18,12 +18,14 @@ from judge.reading.texts import Spoken, Unit, stems_of, taken_apart
 class Deed:
     """A completed deed that the assistant claims of itself.
 
-    `slots` are those that could be read; `where` is the sentence.
+    `slots` are those that could be read; `where` is the sentence. `towards` are those to whom it
+    was done, where they are clear: for each, the full names that may be meant.
     """
 
     kind: str
     slots: dict[str, Any]
     where: str
+    towards: tuple[tuple[str, ...], ...] = ()
 
 
 _DONE = re.compile(
@@ -175,7 +177,7 @@ def _deeds(spoken: Spoken) -> tuple[Deed, ...]:
                 continue
             if unit.sentence.question or points(hit) or not _own(hit):
                 continue
-            if _IDLE.search(" ".join(unit.low.split()[hit.places[0] :][:8])):
+            if _IDLE.match(" ".join(unit.low.split()[_verb(hit) :][:8])):
                 continue
             start, end = segment(unit, hit.places)
             named = sum(bool(stem & topic) for stem in unit.stems[start:end])
@@ -186,8 +188,44 @@ def _deeds(spoken: Spoken) -> tuple[Deed, ...]:
     found: dict[tuple[str, str], Deed] = {}
     for _, (_, kind, hit) in sorted(best.items(), key=lambda item: item[0]):
         where = hit.unit.raw
-        found.setdefault((kind, where), Deed(kind, _slots(kind, key, hit), where))
+        made = Deed(kind, _slots(kind, key, hit), where, _towards(kind, hit))
+        known = found.setdefault((kind, where), made)
+        if known.towards != made.towards:
+            found[kind, f"{where} {made.towards}"] = made
     return tuple(found.values())
+
+
+_TO_SOMEBODY = frozenset(["paid", "mailed", "requested", "reminded", "cancelled", "invited"])
+_OF_OTHERS = frozenset(
+    ["about", "that", "of", "with", "by", "for", "as", "than", "after", "before"]
+)
+
+
+def _towards(kind: str, hit: Hit) -> tuple[tuple[str, ...], ...]:
+    """Return to whom a deed was done: the people right after its verb, "Ben and Priya".
+
+    Whoever is named otherwise, "Samira's email" or "that Ben has paid", is not meant.
+    """
+    if kind not in _TO_SOMEBODY:
+        return ()
+    unit = hit.unit
+    words = unit.sentence.words
+    _, stop = segment(unit, hit.places)
+    found: list[tuple[str, ...]] = []
+    for place in range(_verb(hit) + 1, stop):
+        value = unit.values.get(place)
+        text = words[place].text
+        if value is None or value.type != "person":
+            if found and text not in ("and", "both"):
+                break
+            if text in _OF_OTHERS or (text == "from" and kind != "cancelled"):
+                break
+            continue
+        owns = f"{value.raw}'s" in unit.raw or f"{value.raw}\u2019s" in unit.raw
+        if owns or value.means[0] == "?" or "@" in value.means[0]:
+            break
+        found.append(value.means)
+    return tuple(found)
 
 
 def _verb(hit: Hit) -> int:

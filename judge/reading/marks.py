@@ -68,7 +68,7 @@ _EITHER = re.compile(
     r"|\bpossible (?:outcomes|answers|results|explanations|scenarios)\b"
     r"|\bor (?:else|maybe|perhaps|possibly|not|it|that|i|they|he|she|we|nothing|no)\b"
     r"|\b(?:not sure|unsure|do not know|can not say|can not tell) which\b"
-    r"|\bpick (?:the|whichever)\b|\bdepending on (?:which|whether)\b)"
+    r"|\bpick (?:the (?:right|true|correct)|whichever)\b|\bdepending on (?:which|whether)\b)"
 )
 _OPTION = re.compile(
     r"^(?:option|scenario|possibility|alternative|version|case|variant|outcome) "

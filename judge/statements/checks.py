@@ -12,7 +12,7 @@ from judge.reading import Deed, Reading, Spoken, deeds, done
 from judge.reading.claims import vocabulary
 from judge.reading.content import SMALL
 from judge.reading.texts import stems_of
-from judge.statements.deeds import matches_a_change
+from judge.statements.deeds import matches_a_change, never_tried
 from judge.statements.mails import Mail, letters
 from judge.statements.scope import Moment
 from judge.statements.statement import Statement
@@ -164,7 +164,8 @@ class Truthful(Check):
     def _invented(self, record: Record, text: _Said) -> str:
         true = _claimed_truly(self._readings(record, text), text)
         for deed in deeds(text.spoken):
-            if deed.where not in true and not matches_a_change(deed, record, text.seq):
+            lacks = deed.where not in true and not matches_a_change(deed, record, text.seq)
+            if lacks or never_tried(deed, record, text.seq):
                 return f"claims a deed that never happened: {_quoted(deed.where)}"
         return ""
 

@@ -8,8 +8,10 @@ from typing import Any
 
 from judge.reading import Deed
 from judge.reading.claims import vocabulary
+from judge.statements.concerned import can_be_reached, people_of
 from judge.tables import tables
 from judge.trace import Record
+from servers.kit.events import Attempt
 from servers.kit.service import services
 from servers.kit.store import AGENT, Change
 
@@ -54,6 +56,48 @@ def matches_a_change(deed: Deed, record: Record, before: int) -> bool:
             if _in_category(change["table"], categories):
                 return True
     return False
+
+
+_ENDING = re.compile(
+    r"cancel|delet|remov|withdraw|declin|clos|recall|trash|revo|undo|archiv|discard|respond|move"
+    r"|return|refund|stop|void|update|manage|edit|unarchive|leave|clear|pay|reverse|take_back"
+)
+"""Words in the names of tools that may end something."""
+
+
+def never_tried(deed: Deed, record: Record, before: int) -> bool:
+    """Return whether no call before an event can have been the deed: none was about those to whom
+    it was done, or none ends anything where something was cancelled or deleted.
+    """
+    sort = vocabulary()[deed.kind].deed
+    if sort is None:
+        return False
+    tried = []
+    for attempt in record.attempts:
+        made = attempt.effects or attempt.firings or attempt.is_error
+        if attempt.seq < before and made and _of_category(attempt, sort.category):
+            tried.append(attempt)
+    ends = deed.kind in ("cancelled", "deleted")
+    if ends:
+        tried = [attempt for attempt in tried if _may_end(attempt)]
+    if ends and not tried:
+        return True
+    for names in deed.towards:
+        known = all(can_be_reached(record, name) for name in names)
+        if known and not any(people_of(record, attempt) & set(names) for attempt in tried):
+            return True
+    return False
+
+
+def _may_end(attempt: Attempt) -> bool:
+    if _ENDING.search(attempt.name.rpartition(".")[2]):
+        return True
+    return any(change["old"] is not None and _ends(change) for change in attempt.effects)
+
+
+def _of_category(attempt: Attempt, categories: tuple[str, ...]) -> bool:
+    cls = services().get(attempt.service)
+    return not categories or cls is None or cls.category in categories
 
 
 def _named(sentence: str) -> tuple[str, ...]:

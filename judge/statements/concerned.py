@@ -1,0 +1,91 @@
+"""Whom the calls and changes of a record concern: the people whose names or addresses they hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from judge.reading.values import who
+from judge.tables import tables_of_people
+from judge.trace import Record
+from servers.kit.events import Attempt
+from servers.kit.service import services
+
+_REACHED_AT = ("email", "email_address", "username", "phone")
+
+
+def people_of(record: Record, attempt: Attempt) -> frozenset[str]:
+    """Return the full names of everyone whom a call's arguments or changes are about."""
+
+    def make() -> frozenset[str]:
+        found: set[str] = set()
+        known = set(record.people)
+        for text in _texts(record, attempt):
+            if text in known:
+                found.add(text)
+            if text.casefold() in _book(record):
+                found |= _book(record)[text.casefold()]
+            elif "@" in text:
+                found |= known.intersection(who(text, record.people))
+        return frozenset(found)
+
+    people: frozenset[str] = record.kept(("people of", attempt.seq), make)
+    return people
+
+
+def can_be_reached(record: Record, name: str) -> bool:
+    """Return whether the world knows an address of somebody, so that a call would tell of them."""
+    return any(name in names for names in _book(record).values())
+
+
+def _texts(record: Record, attempt: Attempt) -> Iterator[str]:
+    """Yield the texts of a call and of its changes, and of the rows that they point at."""
+    values: list[Any] = [attempt.args]
+    for change in attempt.effects:
+        values += [change["old"], change["new"]]
+    for text in _leaves(values):
+        yield text
+        if "_" in text and " " not in text:
+            yield from _leaves(_row(record, attempt.service, text))
+
+
+def _leaves(value: Any) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        for part in value:
+            yield from _leaves(part)
+    elif isinstance(value, str):
+        yield value
+
+
+def _row(record: Record, service: str, key: str) -> Any:
+    """Return the row of a service's tables that has a key, or None."""
+    world = record.world
+    if world is None or service not in services():
+        return None
+    for table in services()[service].tables:
+        if table in world.tables:
+            row = world.get(table, key)
+            if row is not None:
+                return row
+    return None
+
+
+def _book(record: Record) -> Mapping[str, set[str]]:
+    """Return the names of the people whom each address reaches."""
+
+    def make() -> dict[str, set[str]]:
+        book: dict[str, set[str]] = {}
+        world = record.world
+        for table in sorted(tables_of_people()):
+            if world is None or table not in world.tables:
+                continue
+            for row in record.rows(table):
+                for column in _REACHED_AT:
+                    if row.get(column):
+                        book.setdefault(str(row[column]).casefold(), set()).add(row["name"])
+        return book
+
+    book: dict[str, set[str]] = record.kept("address book", make)
+    return book
