@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 
@@ -78,10 +79,13 @@ class Placed:
         """Return the text's event, or None for a mail."""
         if self.text.place:
             return None
-        return _last_text(self._events, self.text.turn)
+        said = [event for event in self._events if isinstance(event, Message)]
+        return next((text for text in said if text.text == self.text.text), None)
 
     def _with_message(self) -> list[Event]:
         own = _last_text(self._events, self.text.turn)
+        if "?" in self.text.text:
+            own = _question(self._events, self.text.turn) or own
         if own is None:
             raise InputError(
                 f"{self._episode.scenario.id}: the run {self.text.run} says nothing "
@@ -112,6 +116,16 @@ def _last_text(events: Sequence[Event], turn: int) -> Message | None:
     texts = [event for event in events if isinstance(event, Message)]
     said = [text for text in texts if text.role == "assistant"]
     return next((text for text in reversed(said) if text.turn == turn), None)
+
+
+def _question(events: Sequence[Event], turn: int) -> Message | None:
+    """Return the text of a turn in which the run asks the user, who answers in the same turn."""
+    texts = [event for event in events if isinstance(event, Message)]
+    for text, reply in itertools.pairwise(texts):
+        asks = text.role == "assistant" and "?" in text.text
+        if asks and text.turn == turn and reply.role == "user" and reply.turn == turn:
+            return text
+    return None
 
 
 def _rewritten(events: Sequence[Event], mail: Mail, body: str) -> Iterator[Event]:

@@ -25,8 +25,9 @@ SMALL = frozenset(
 )
 """Words that tell nothing of what a slot is about."""
 _SAME = (
-    "email mail message reply answer e-mail", "payment transfer money", "booking reservation",
-    "meeting event appointment", "total altogether sum everything comes amount all",
+    "email mail message reply answer e-mail", "payment transfer money paid pay",
+    "booking reservation", "meeting event appointment",
+    "total altogether sum everything comes amount all",
     "balance left available remaining", "chance probability likelihood risk odds", "rain showers"
     " wet precipitation raining rainy rains drizzle", "high highs maximum max warmest top",
     "low lows minimum min coldest lowest", "share each pays pay half", "price cost fare costs",

@@ -177,6 +177,8 @@ def _deeds(spoken: Spoken) -> tuple[Deed, ...]:
                 continue
             if unit.sentence.question or points(hit) or not _own(hit):
                 continue
+            if kind not in _ENDS and _of_it(hit):
+                continue
             if _IDLE.match(" ".join(unit.low.split()[_verb(hit) :][:8])):
                 continue
             start, end = segment(unit, hit.places)
@@ -226,6 +228,19 @@ def _towards(kind: str, hit: Hit) -> tuple[tuple[str, ...], ...]:
             break
         found.append(value.means)
     return tuple(found)
+
+
+_ENDS = ("cancelled", "deleted")
+
+
+def _of_it(hit: Hit) -> bool:
+    """Return whether a deed's thing is only "them", which may be anything: "when I sent them"."""
+    unit = hit.unit
+    place = _verb(hit) + 1
+    value = unit.values.get(place)
+    words = unit.sentence.words
+    said = value.raw if value is not None else words[place].text if place < len(words) else ""
+    return said in ("it", "them", "these", "those", "this", "that")
 
 
 def _verb(hit: Hit) -> int:

@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
 from judge.reading.claims import Claim, Parts, vocabulary
 from judge.reading.content import SMALL, content
 from judge.reading.hits import Key, passage
-from judge.reading.marks import believed, marked, reported
+from judge.reading.marks import is_belief, marked, reported
 from judge.reading.phrases import known_words
 from judge.reading.polarity import polarity
 from judge.reading.slots import VALUES, agrees, is_verb
@@ -59,6 +59,7 @@ class _Wanted:
     value: Value | None = None
     words: frozenset[str] = frozenset()
     must: bool = False
+    name: bool = False
 
 
 @dataclass(frozen=True)
@@ -82,13 +83,14 @@ def _gist(sentence: str, parts: Parts, spoken: Spoken) -> str:
     if not sought.wanted:
         return ""
     out = _silent(parts[0], key)
+    asked = taken_apart(spoken.asked, spoken.today, spoken.people)
     best = ""
     most = 0.0
     out |= {unit.number for unit in text.units if _conflicts(sought, unit)}
     for unit in text.units:
         if unit.number in out:
             continue
-        score = _score(sought, unit, text, key, out)
+        score = _score(sought, unit, text, key, out, asked)
         if score > most:
             most = score
             best = unit.raw
@@ -101,14 +103,23 @@ def _silent(kind: str, key: Key) -> frozenset[int]:
     deed = vocabulary()[kind].deed is not None
     out = set(marks.taken_back | marks.either | marks.unsure)
     for unit in taken_apart(*key).units:
-        last = len(unit.sentence.words) - 1
-        hedged = any(word.text in _OPEN for word in unit.sentence.words)
         planned = kind in _DONE and any(word.text in _PLANNED for word in unit.sentence.words)
-        hearsay = deed and reported(unit, last)
-        doubted = hedged or hearsay or planned or believed(unit, last, frozenset())
-        if unit.sentence.question or doubted:
+        hearsay = deed and reported(unit, len(unit.sentence.words) - 1)
+        if unit.sentence.question or hearsay or planned:
             out.add(unit.number)
+        first = unit.sentence.words[0].text
+        if unit.number and first in ("it", "they", "that", "both") and is_belief(unit.low):
+            out.add(unit.number - 1)  # "They should both have gone out by now."
     return frozenset(out)
+
+
+def _is_hedged(unit: Unit, place: int) -> bool:
+    """Return whether the words between two colons that hold a place are believed or supposed."""
+    start = max((colon for colon in unit.sentence.colons if colon <= place), default=0)
+    words = unit.low.split()
+    stop = min((colon for colon in unit.sentence.colons if colon > place), default=len(words))
+    hedges = _OPEN.intersection(words[start:stop]) & unit.outside  # the note "May" is none
+    return bool(hedges) or is_belief(" ".join(words[start:stop]))
 
 
 @functools.lru_cache(maxsize=1024)
@@ -122,7 +133,7 @@ def _sought(sentence: str, parts: Parts, today: str, people: tuple[str, ...]) ->
     told: list[Value] = []
     rest: list[str] = []
     denies = False
-    on_topic = False
+    on_topic: set[str] = set()
     for unit in taken_apart(sentence, today, people).units:
         for place, word in enumerate(unit.sentence.words):
             value = unit.values.get(place)
@@ -131,7 +142,7 @@ def _sought(sentence: str, parts: Parts, today: str, people: tuple[str, ...]) ->
             elif word.text in _NOT:
                 denies = True
             elif word.bases & known:
-                on_topic = True
+                on_topic |= word.bases
             elif word.text.isalpha() and not (word.bases | {word.text}) & SMALL:
                 rest.append(word.text.title() if word.capital and place else word.text)
     if not _up_to_date(slots, entry.slots, told, people):
@@ -141,11 +152,12 @@ def _sought(sentence: str, parts: Parts, today: str, people: tuple[str, ...]) ->
         must = entry.frame in ("figure", "when") or _must(value, musts)
         wanted.append(_Wanted(1.0 if value.type == "provider" else 2.0, value, must=must))
     for weight, options in content(" ".join(rest)) if rest else ():
-        wanted.append(_Wanted(weight, words=options))
+        wanted.append(_Wanted(weight, words=options, name=weight > 1))
     wanted += _of_slots(slots, entry.frame)
     topic = stems_of(entry.topic.replace("|", " "))
     if entry.frame == "state" or kind in _UNDOING:
-        wanted.append(_Wanted(1.0, words=topic, must=True))
+        things = stems_of(str(slots.get("what", "")).replace("|", " "))
+        wanted.append(_Wanted(1.0, words=topic | (on_topic - SMALL - things), must=True))
     elif known and (on_topic or len(told) < 2):
         wanted.append(_Wanted(1.0, words=known | _HAS, must=len(told) < 2))
     return _Sought(tuple(wanted), denies)
@@ -159,6 +171,8 @@ def _of_slots(slots: dict[str, Any], frame: str) -> list[_Wanted]:
             options = [words for _, words in content(slots[slot])]
             words = frozenset[str]().union(*options)
             wanted.append(_Wanted(1.0, words=words, must=not words & SMALL))
+    if isinstance(slots.get("to"), str) and "what" in slots:
+        wanted.append(_Wanted(1.0, words=stems_of(slots["to"].replace("|", " ")), must=True))
     if frame == "fact":
         phrases = " ".join(slots.get("says") or ())
         words = stems_of(re.sub(r"[|*]", " ", phrases)) - SMALL
@@ -166,7 +180,7 @@ def _of_slots(slots: dict[str, Any], frame: str) -> list[_Wanted]:
     return wanted
 
 
-_UNDOING = frozenset(["cancelled", "deleted", "returned", "changed", "moved"])
+_UNDOING = frozenset(["cancelled", "deleted", "returned"])
 """Kinds of which the figures alone do not tell: "$212 to Ana" may be cancelled or sent."""
 _HAS = frozenset(["same", "has", "have", "got", "get", "knows", "gone", "done"])
 
@@ -249,7 +263,27 @@ def _number(value: Value) -> float:
     return first / 100 if value.type == "money" else first
 
 
-def _score(sought: _Sought, unit: Unit, text: Text, key: Key, out: frozenset[int]) -> float:
+def _goes_without_saying(wanted: _Wanted, text: Text, asked: Text) -> bool:
+    """Return whether a person or a place need not be named: a text that names nobody else is about
+    whom the user named, or about the one whom it names elsewhere.
+    """
+    if wanted.name:
+        return any(stems & wanted.words for stems in asked.stems)
+    if wanted.value is None or wanted.value.type != "person":
+        return False
+    named = [value for value in text.values if _is_named(value)]
+    if named:
+        return all(_same(wanted.value, value) for value in named)
+    return _is_among(wanted.value, asked.values)
+
+
+def _is_named(value: Value) -> bool:
+    return value.type == "person" and value.means[0] != "?" and "@" not in value.raw
+
+
+def _score(
+    sought: _Sought, unit: Unit, text: Text, key: Key, out: frozenset[int], asked: Text
+) -> float:
     """Return which share of what is sought stands in a unit and around it."""
     near = [unit]
     for other in _window(text, unit):
@@ -257,15 +291,21 @@ def _score(sought: _Sought, unit: Unit, text: Text, key: Key, out: frozenset[int
             near.append(other)
     got = 0.0
     whole = 0.0
+    least = 0.0
     for wanted in sought.wanted:
         whole += wanted.weight
         if any(_has(wanted, other, key, sought.denies, other is not unit) for other in near):
             got += wanted.weight
+        elif _goes_without_saying(wanted, text, asked):
+            whole -= wanted.weight
+            least = max(least, 1.0 if wanted.name else 2.0)
         elif wanted.must:
             return 0.0
+    if got < least:
+        return 0.0
     if sought.denies and not _is_negative(unit):
         return 0.0
-    return got / whole
+    return got / whole if whole else 0.0
 
 
 def _window(text: Text, unit: Unit) -> Sequence[Unit]:
@@ -287,19 +327,31 @@ def _is_negative(unit: Unit) -> bool:
     return any(word.text in _NOT for word in unit.sentence.words)
 
 
+def _places(wanted: _Wanted, unit: Unit) -> Iterator[int]:
+    """Yield the places of a unit where something stands."""
+    for place, value in unit.values.items():
+        same = wanted.value is not None and _same(wanted.value, value)
+        if same or _mail_words(value) & wanted.words:
+            yield place
+    for place, stems in enumerate(unit.stems):
+        if stems & wanted.words:
+            yield place
+
+
 def _has(wanted: _Wanted, unit: Unit, key: Key, denies: bool, beside: bool) -> bool:
     """Return whether a unit names what is wanted, and does not deny it.
 
     A person may be named beside it in any way: `Zelle takes no $640 to Nora. She got two halves.`
     """
-    if wanted.value is not None:
-        places = [p for p, v in unit.values.items() if _same(wanted.value, v)]
-        if denies or (beside and wanted.value.type == "person"):
-            return bool(places)
-    else:
-        places = [p for p, stems in enumerate(unit.stems) if stems & wanted.words]
-        places += [p for p, v in unit.values.items() if _mail_words(v) & wanted.words]
-    return bool(places) if denies else any(not _denied(unit, place, key) for place in places)
+    places = list(_places(wanted, unit))
+    person = wanted.value is not None and wanted.value.type == "person"
+    if person and beside:
+        return bool(places)
+    if not person:
+        places = [place for place in places if not _is_hedged(unit, place)]
+    if denies:
+        return bool(places)
+    return not all(_denied(unit, place, key) for place in places)
 
 
 @functools.lru_cache(maxsize=256)

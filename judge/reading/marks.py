@@ -77,7 +77,8 @@ _OPTION = re.compile(
 _ENUMERATED = re.compile(r"\b(?:exactly |only |just )?(?:one|1) of (?:these|the following|those)\b")
 _LEAD = re.compile(
     r"^(?:(?:so|well|exactly|only|just|but|now|here) )*(?:one|1) of (?:these|the following|those"
-    r"|the (?:2|xnumber\d+x)(?: \w+)?) (?:\w+ )?(?:is|are|holds?|happened|applies|must|was|will)\b"
+    r"|the (?:2|xnumber\d+x)(?: \w+)?) (?:\w+ )?(?:is|are|holds?|happened|applies|must|was"
+    r"|will(?! not))\b"
     r"|^(?:one|1) of (?:these|the following)\b"
 )
 _BELIEF = re.compile(
@@ -98,7 +99,7 @@ _BELIEF = re.compile(
 _REPORT = re.compile(
     r"\b(?:xprovider\d+x|tool|app|api|system|service|server|site|response|reply|call|it|bank"
     r"|confirmation|message|screen|status|they|which)(?: \w+)? "
-    r"(?:says?|said|reports?|reported|claims?|claimed|tells? (?:me|us)|told (?:me|us)|answered"
+    r"(?:says?|said|reports?|reported|claims?|claimed|tells? (?:me|us)|told (?:me|us)|answer(?:ed)?"
     r"|returned|responded|replied|indicates?|indicated|acknowledged|accepted|suggests?|suggested"
     r"|reads?|called|marked)\b"
     r"|\baccording to (?:the )?(?:xprovider\d+x|tool|app|response|reply|system|service)\b"
@@ -241,6 +242,11 @@ def until_later(unit: Unit) -> bool:
     return bool(_UNTIL.search(re.sub(r"\buntil i (?:have|can|could|know)\b", "", unit.low)))
 
 
+def is_belief(low: str) -> bool:
+    """Return whether words in lower case tell a belief."""
+    return _BELIEF.search(low) is not None
+
+
 def believed(unit: Unit, before: int, matched: Set[str]) -> bool:
     """Return whether what stands at a place of a sentence is only believed.
 
@@ -278,7 +284,8 @@ def reported(unit: Unit, before: int) -> bool:
     head = " ".join(unit.low.split()[: before + 1])
     tail = " ".join(unit.low.split()[max(0, before - 8) : before + 9])
     found = _REPORT.search(head) or re.search(r"\breportedly\b|\baccording to\b", tail)
-    return found is not None and _EVIDENCE.search(unit.low) is None
+    said = unit.low.split(" but ")[0] if " but " in tail else unit.low
+    return found is not None and _EVIDENCE.search(said) is None
 
 
 @functools.lru_cache(maxsize=1024)

@@ -33,7 +33,7 @@ from judge.reading.slots import (
 )
 from judge.reading.special import special_instances
 from judge.reading.texts import Spoken, Text, Unit, stems_of, taken_apart, words_in
-from judge.reading.values import aliases
+from judge.reading.values import Value, aliases
 from servers.kit.service import services
 
 
@@ -174,7 +174,8 @@ def _of_group(
             state = "agrees" if _follows(slot, claim, hit, text) else state
         if state == "agrees":
             agreed.add(slot)
-            own.add(slot)
+            if not _only_pointed(type_, group) or _on_topic(kind.topic, unit):
+                own.add(slot)
             within += type_ != "provider"
         elif state == "differs" or amount:
             differing.append((slot, raw or amount, want))
@@ -209,6 +210,8 @@ def _of_group(
         )
     if claim.kind in _WEATHER and _AT_FIRST.search(unit.low):
         return None
+    if hit.value == "yes" and kind.frame == "deed" and _was_still(hit):
+        return None
     if claim.kind == "mailed" and _of_other_person(claim, text, unit, group, people):
         return Instance(unit, place, "other", hit.earlier, "", providers)
     if not within and _points_away(claim, hit, span) and elsewhere(claim, text, unit, span, people):
@@ -224,6 +227,8 @@ def _of_group(
     }
     if "to" in claim.slots and "to" not in agreed and _to_another(claim, hit):
         return None
+    if _of_other_amount(claim, unit, agreed):
+        own = set()
     named = frozenset(agreed)
     made = Instance(
         unit, place, kinds[hit.value], hit.earlier, "", providers, part, named, own=frozenset(own)
@@ -235,6 +240,12 @@ def _of_group(
     if kind.frame == "state" and not part and not _is_about(claim, agreed, hit, spoken):
         return None
     return made
+
+
+def _was_still(hit: Hit) -> bool:
+    """Return whether a sentence only says how something still was: "it was still in the drafts"."""
+    low = hit.unit.low.split()[: hit.places[-1] + 1]
+    return re.search(r"\b(?:was|were) still\b", " ".join(low)) is not None
 
 
 def _of_other_person(
@@ -299,7 +310,9 @@ def _other_amount(kind: str, type_: str, key: Key, hit: Hit, group: Group) -> st
         if other.unit is hit.unit:
             matched.update(other.places)
     for place, value in group.values:
-        if place in matched and value.type == "number" and is_amount(hit.unit, place):
+        counts = value.means[0] in range(13)  # "it took two goes"
+        bare = place in matched and value.type == "number" and not counts
+        if bare and is_amount(hit.unit, place):
             return value.raw
     return ""
 
@@ -367,6 +380,36 @@ def _vague(claim: Claim, hit: Hit, agreed: set[str], text: Text, spoken: Spoken)
     if claim.kind == "mailed" and topic & stems_of(spoken.asked):
         return False
     return not any(words_in(unit.stems, topic) for unit in around(text, hit.unit))
+
+
+def _on_topic(topic: str, unit: Unit) -> bool:
+    return words_in(unit.stems, stems_of(topic.replace("|", " ")))
+
+
+def _is_pointer(value: Value) -> bool:
+    return value.means[0] == "?" and value.means[1:] != ("kin",)
+
+
+def _only_pointed(type_: str, group: Group) -> bool:
+    """Return whether a clause names a person only by a word like "her"."""
+    persons = group.of(("person",))
+    return type_ in ("person", "people") and all(_is_pointer(value) for value in persons)
+
+
+def _is_sum(value: Value) -> bool:
+    return value.type == "money" or (value.type == "number" and "." in value.raw)
+
+
+def _of_other_amount(claim: Claim, unit: Unit, agreed: set[str]) -> bool:
+    """Return whether a sentence names amounts, none of them that of the claim."""
+    kind = vocabulary()[claim.kind]
+    for slot, want in claim.slots.items():
+        if kind.slots[slot] != "money" or slot in agreed:
+            continue
+        amounts = [value for value in unit.values.values() if _is_sum(value)]
+        if amounts and not any(agrees("money", want, value, ()) for value in amounts):
+            return True
+    return False
 
 
 def _is_sure(type_: str, want: Any, raw: str, own: set[str]) -> bool:

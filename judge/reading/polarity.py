@@ -320,7 +320,7 @@ def _clause(sentence: Sentence, place: int, across: str = "") -> int:
         if (
             before == "as"
             and words[at].text in _SUBJECTS
-            and (at < 2 or words[at - 2].text not in ("such", "well"))
+            and (at < 2 or words[at - 2].text not in ("such", "well", "not"))
         ):
             return at
         at -= 1

@@ -16,7 +16,7 @@ from judge.reading.marks import believed, marked
 from judge.reading.names import named
 from judge.reading.outcome import Instance
 from judge.reading.polarity import polarity
-from judge.reading.slots import VALUES, agrees, provider_names
+from judge.reading.slots import VALUES, agrees, is_amount, provider_names
 from judge.reading.texts import Spoken, Text, Unit, stems_of, taken_apart
 from judge.reading.values import Value, aliases
 
@@ -303,6 +303,8 @@ def _figures(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
             if right and said in ("yes", "no"):
                 kind = "claims" if said == "yes" else "denies"
                 found.append(Instance(unit, place, kind))
+            elif _counts(unit, place, claim):
+                continue
             elif want is not None and said == "yes" and not right:
                 alone = sum(score == best for score in scores.values()) == 1
                 sure = value.type != "number" or _infer(claim) is not None or len(places) == 1
@@ -315,6 +317,12 @@ def _figures(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
                     other = f"says {value.raw}, not {want:g}"
                     found.append(Instance(unit, place, "other", contradiction=other))
     return found
+
+
+def _counts(unit: Unit, place: int, claim: Claim) -> bool:
+    """Return whether a bare number counts things where a claim wants money: "for two days"."""
+    value = unit.values[place]
+    return value.type == "number" and _infer(claim) == "money" and not is_amount(unit, place)
 
 
 def _sort_of(value: Value) -> list[frozenset[str]]:

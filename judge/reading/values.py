@@ -99,6 +99,7 @@ _ALIASES = {
     "venmo": ["venmo", "venmo'd", "venmoed"],
     "zelle": ["zelle", "zelled", "zelle'd"],
     "doordash": ["doordash", "door dash"],
+    "uber": ["uber", "uberx", "uber x", "uberxl"],
     "uber_eats": ["uber eats", "ubereats"],
     "clock": [],
     "sign_in": [],

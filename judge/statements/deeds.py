@@ -58,6 +58,11 @@ def matches_a_change(deed: Deed, record: Record, before: int) -> bool:
     return False
 
 
+def changed_anything(record: Record, before: int) -> bool:
+    """Return whether a call before an event changed anything."""
+    return any(attempt.effects for attempt in record.attempts if attempt.seq < before)
+
+
 _ENDING = re.compile(
     r"cancel|delet|remov|withdraw|declin|clos|recall|trash|revo|undo|archiv|discard|respond|move"
     r"|return|refund|stop|void|update|manage|edit|unarchive|leave|clear|pay|reverse|take_back"
