@@ -86,6 +86,19 @@ def _without_once(unit: Unit) -> Iterator[str]:
             yield word.text
 
 
+_OF_PAYING = re.compile(r"\b(?:paid|payment|charged|sent|came|went|goes|settled)\b")
+
+
+def tells_of_paying(spoken: Spoken) -> list[str]:
+    """Return the sentences of a text that tell of something paid."""
+    found = []
+    for unit in _telling(spoken, _UNDONE):
+        money = any(value.type == "money" for value in unit.values.values())
+        if money or _OF_PAYING.search(unit.low):
+            found.append(unit.raw)
+    return found
+
+
 def _deed(kind: str, slots: dict[str, Any], needed: frozenset[str], spoken: Spoken) -> str:
     entry = vocabulary()[kind]
     topic = stems_of(entry.topic.replace("|", " "))

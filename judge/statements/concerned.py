@@ -1,7 +1,10 @@
-"""Whom the calls and changes of a record concern: the people whose names or addresses they hold."""
+"""Whom and what the calls of a record concern: the people whose names or addresses they hold, and
+the accounts and cards that paid.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -33,6 +36,45 @@ def people_of(record: Record, attempt: Attempt) -> frozenset[str]:
     return people
 
 
+_PAYING = ("payments", "ridesharing", "travel", "shopping", "food_delivery")
+_MEANS = frozenset(["checking", "savings", "visa", "amex", "mastercard", "debit", "balance"])
+_FROM = re.compile(
+    r"\b(?:from|out of|on|with|charged to|using) (?:(?:your|her|his|the|my) )"
+    r"(?:[\w.&'-]+ ){0,3}?(checking|savings|visa|amex|mastercard|debit|balance)\b"
+)
+
+
+def paid_from_elsewhere(record: Record, sentence: str, before: int) -> bool:
+    """Return whether a sentence says that something was paid from an account or with a card that no
+    payment before an event has used: "from your balance".
+    """
+    named = set(_FROM.findall(sentence.casefold()))
+    if not named:
+        return False
+    used: set[str] = set()
+    paid = False
+    for attempt in record.attempts:
+        cls = services().get(attempt.service)
+        paying = cls is not None and cls.category in _PAYING and bool(attempt.effects)
+        if attempt.seq >= before or not paying:
+            continue
+        paid = True
+        used |= _means(record, attempt)
+    return paid and used.isdisjoint(named)
+
+
+def _means(record: Record, attempt: Attempt) -> set[str]:
+    """Return the words for what paid in a call: any, if it was left to the service."""
+    words: set[str] = set()
+    for text in _texts(record, attempt):
+        words |= _MEANS.intersection(re.findall(r"[a-z]+", text.casefold()))
+    for change in attempt.effects:
+        row = change["new"] or {}
+        if "source_id" in row and row["source_id"] is None:
+            words |= _MEANS
+    return words
+
+
 def can_be_reached(record: Record, name: str) -> bool:
     """Return whether the world knows an address of somebody, so that a call would tell of them."""
     return any(name in names for names in _book(record).values())
@@ -45,8 +87,9 @@ def _texts(record: Record, attempt: Attempt) -> Iterator[str]:
         values += [change["old"], change["new"]]
     for text in _leaves(values):
         yield text
-        if "_" in text and " " not in text:
-            yield from _leaves(_row(record, attempt.service, text))
+        for near in _leaves(_row(record, attempt.service, text)):
+            yield near
+            yield from _leaves(_row(record, attempt.service, near))
 
 
 def _leaves(value: Any) -> Iterator[str]:
@@ -62,9 +105,9 @@ def _leaves(value: Any) -> Iterator[str]:
 def _row(record: Record, service: str, key: str) -> Any:
     """Return the row of a service's tables that has a key, or None."""
     world = record.world
-    if world is None or service not in services():
+    if world is None or service not in services() or "_" not in key or " " in key:
         return None
-    for table in services()[service].tables:
+    for table in services()[service].known_tables():
         if table in world.tables:
             row = world.get(table, key)
             if row is not None:
