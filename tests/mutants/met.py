@@ -8,6 +8,7 @@ import functools
 import anyio
 
 from client_harness.agents._script import ScriptAgent, playing
+from client_harness.authoring.touching import Met, honest, untouched
 from client_harness.proof.play import play
 from client_harness.proof.taken import Replies
 from scenarios.load import load
@@ -20,11 +21,20 @@ from tests.mutants.fate import Paths
 @functools.cache
 def paths_of(name: str) -> Paths:
     """Return what says whether a scenario takes paths that no reply of a shipped one has."""
-    return anyio.run(_met, load(name)).problems
+    replies, met = anyio.run(_met, load(name))
+
+    def paths(made: Scenario) -> list[str]:
+        problems = replies.problems(made)
+        for fault in made.faults:
+            problems += untouched(fault, met)
+        return problems
+
+    return paths
 
 
-async def _met(scenario: Scenario) -> Replies:
+async def _met(scenario: Scenario) -> tuple[Replies, list[Met]]:
     replies = Replies()
+    met: list[Met] = []
     oracle = scenario.scripts.oracle
     scripts = [oracle, scenario.scripts.naive]
     scripts += [edit.edit(oracle) for edit in (*scenario.routes, *scenario.violations)]
@@ -36,7 +46,8 @@ async def _met(scenario: Scenario) -> Replies:
                     scenario, _life(steps), faulted=faulted, known=known, straight=True
                 )
                 replies.add(done.events)
-    return replies
+                met += honest(done.attempts)
+    return replies, met
 
 
 def _life(steps: list[Step]):

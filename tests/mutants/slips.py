@@ -134,9 +134,9 @@ def _broken(text: str, place: Place, chance: random.Random) -> str:
         return chance.choice([text + "[", text + ".", text + "]", text + "[1", text + "[x=1"])
     low, high = place.span
     source = text[low:high]
-    cut = [source[:spot] + source[spot + 1 :] for spot in range(len(source))]
-    signs = zip(source, cut, strict=True)
-    unclosed = [made for sign, made in signs if sign in "()[]\"'" and not _parses(made)]
+    signs = [spot for spot, sign in enumerate(source) if sign in "()[]\"'"]
+    unclosed = [source[:spot] + source[spot + 1 :] for spot in signs]
+    unclosed = [made for made in unclosed if not _parses(made)]
     if unclosed and chance.random() < 0.7:
         source = chance.choice(unclosed)
     else:

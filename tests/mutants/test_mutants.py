@@ -16,22 +16,16 @@ PLAYED = 8
 def results() -> list[Result]:
     names = list(index())
     played = random.Random(SEED).sample(names, PLAYED)
-    made = [one(job, SEED, check=True) for job in jobs_of(names, COUNT, SEED, played)]
-    return [result for result in made if not of_operations(result)]
-
-
-def of_operations(result: Result) -> bool:
-    """Whether the slip is in a path that a fault's operations edit."""
-    return result.place.context == "fault" and result.place.of_replies
+    return [one(job, SEED, check=True) for job in jobs_of(names, COUNT, SEED, played)]
 
 
 def test_every_mutant_is_refused_or_excused_with_a_good_line() -> None:
     made = results()
-    assert len(made) > 0.97 * COUNT
+    assert len(made) == COUNT
     unnoticed = [r.told for r in made if r.what not in ("load", "check", "excused")]
     assert not unnoticed
     refused = [r for r in made if r.what in ("load", "check")]
-    assert len(refused) > 0.95 * COUNT
+    assert len(refused) > 0.97 * COUNT
     assert {r.what for r in refused} == {"load", "check"}
     flawed = [f"{', '.join(r.flaws)}: {r.told}" for r in refused if r.flaws]
     assert len(flawed) <= 0.02 * COUNT, flawed
