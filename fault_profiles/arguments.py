@@ -219,6 +219,8 @@ def _contains(schema: Schema, operand: Any) -> str | None:
     kind = schema.get("type")
     if kind == "array":
         return misfit(schema.get("items", {}), operand)
+    if kind == "string" and isinstance(operand, list | dict):
+        return f"it is a string, so it never holds {short(operand)}"
     return None if kind in (None, "string") else f"it is {_article(schema)}, which holds nothing"
 
 

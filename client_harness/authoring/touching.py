@@ -102,7 +102,7 @@ def _on(operations: Sequence[Mapping[str, Any]], one: Met) -> dict[int, dict[str
         ((name, spec),) = operation.items()
         problems = {}
         for path in _paths(spec):
-            why = _missing(data, path, repr(operations) if name in _NEW else None)
+            why = _missing(data, path, _taken_away(operations) if name in _NEW else None)
             if why:
                 problems[path] = f"{name}: {why}"
         try:
@@ -121,12 +121,22 @@ def _paths(spec: Any) -> list[str]:
     return [str(path) for path in spec]
 
 
+def _taken_away(operations: Sequence[Mapping[str, Any]]) -> str:
+    """Return the paths that operations edit or take away where they are, as one text."""
+    listed: list[str] = []
+    for operation in operations:
+        for name, spec in operation.items():
+            if name not in _NEW or name == "copy":
+                listed += _paths(spec)
+    return " ".join(listed)
+
+
 def _missing(data: Any, path: str, making: str | None) -> str:
     """Return why a path leads nowhere, or "".
 
-    `making` is the text of all operations if this one may make the last part of its path. Then only
-    a name that looks like a field beside it is taken for a misspelling, unless another operation
-    reads or drops that field.
+    `making` holds the paths of the other operations if this one may make the last part of its path.
+    Then only a name that looks like a field beside it is taken for a misspelling, unless another
+    operation renames or drops that field.
     """
     if not path or paths.values(data, path):
         return ""

@@ -12,6 +12,7 @@ from scenarios.load import fingerprint, parse
 from scenarios.model import Scenario
 from servers.kit.errors import InputError
 from servers.kit.expr.paths import parse as parse_path
+from servers.kit.expr.predicates import OPERATORS
 from tests.mutants.places import places
 from tests.mutants.slips import Mutant, at
 
@@ -69,6 +70,8 @@ def excuse(mutant: Mutant, made: Scenario, original: Scenario) -> str | None:
         return "the new name of something that nothing else names"
     if mutant.place.at[0] == "tools" and mutant.place.sort == "tool":
         return "another pattern, which still offers all tools that the scripts call"
+    if mutant.place.sort == "operator" and mutant.new in OPERATORS:
+        return "another operator, which a person may have meant"
     if mutant.place.how == "key" and _same_path(mutant):
         return "reads as the same path"
     return None

@@ -123,7 +123,7 @@ _WRONG_SLOTS: dict[str, tuple[Any, ...]] = {
 def _other(value: Any, place: Place, chance: random.Random) -> Any:
     if place.sort == "type of a truth value":
         return copy.deepcopy(chance.choice(_WRONG[bool]))
-    if place.sort == "operand of matches":  # a number is read as the pattern of its digits
+    if place.sort in ("operand of matches", "operand of contains"):  # a text may hold a number
         return {"x": 1}
     slot = place.sort.removeprefix("value of a ").removesuffix(" slot")
     return copy.deepcopy(chance.choice(_WRONG_SLOTS.get(slot, _WRONG[type(value)])))
