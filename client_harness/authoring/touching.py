@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import copy
 import difflib
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -121,17 +120,17 @@ def _paths(spec: Any) -> list[str]:
     return [str(path) for path in spec]
 
 
-def _taken_away(operations: Sequence[Mapping[str, Any]]) -> str:
-    """Return the paths that operations edit or take away where they are, as one text."""
+def _taken_away(operations: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the paths that operations edit or take away where they are."""
     listed: list[str] = []
     for operation in operations:
         for name, spec in operation.items():
             if name not in _NEW or name == "copy":
                 listed += _paths(spec)
-    return " ".join(listed)
+    return listed
 
 
-def _missing(data: Any, path: str, making: str | None) -> str:
+def _missing(data: Any, path: str, making: Sequence[str] | None) -> str:
     """Return why a path leads nowhere, or "".
 
     `making` holds the paths of the other operations if this one may make the last part of its path.
@@ -149,7 +148,7 @@ def _missing(data: Any, path: str, making: str | None) -> str:
         for holder in holders:
             beside |= set(holder) if isinstance(holder, dict) else set()
         near = difflib.get_close_matches(last, sorted(beside), n=1, cutoff=0.75)
-        if not near or re.search(rf"\b{re.escape(near[0])}\b", making):
+        if not near or (f"{stem}.{near[0]}" if stem else near[0]) in making:
             return ""
         return f"no reply that the fault met has {path!r}; did you mean {near[0]!r}?"
     return f"no reply that the fault met has {path!r}{did_you_mean(last, known)}"

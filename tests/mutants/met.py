@@ -8,8 +8,8 @@ import functools
 import anyio
 
 from client_harness.agents._script import ScriptAgent, playing
-from client_harness.authoring.touching import Met, honest, untouched
-from client_harness.proof.play import play
+from client_harness.proof.hints import lost_paths
+from client_harness.proof.play import Played, play
 from client_harness.proof.taken import Replies
 from scenarios.load import load
 from scenarios.model import Scenario
@@ -21,20 +21,13 @@ from tests.mutants.fate import Paths
 @functools.cache
 def paths_of(name: str) -> Paths:
     """Return what says whether a scenario takes paths that no reply of a shipped one has."""
-    replies, met = anyio.run(_met, load(name))
-
-    def paths(made: Scenario) -> list[str]:
-        problems = replies.problems(made)
-        for fault in made.faults:
-            problems += untouched(fault, met)
-        return problems
-
-    return paths
+    replies, plays = anyio.run(_met, load(name))
+    return lambda made: replies.problems(made) + anyio.run(lost_paths, made, plays)
 
 
-async def _met(scenario: Scenario) -> tuple[Replies, list[Met]]:
+async def _met(scenario: Scenario) -> tuple[Replies, list[Played]]:
     replies = Replies()
-    met: list[Met] = []
+    plays: list[Played] = []
     oracle = scenario.scripts.oracle
     scripts = [oracle, scenario.scripts.naive]
     scripts += [edit.edit(oracle) for edit in (*scenario.routes, *scenario.violations)]
@@ -46,8 +39,8 @@ async def _met(scenario: Scenario) -> tuple[Replies, list[Met]]:
                     scenario, _life(steps), faulted=faulted, known=known, straight=True
                 )
                 replies.add(done.events)
-                met += honest(done.attempts)
-    return replies, met
+                plays.append(done)
+    return replies, plays
 
 
 def _life(steps: list[Step]):
