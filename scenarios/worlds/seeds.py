@@ -11,6 +11,7 @@ from typing import Any
 from scenarios.worlds.build import folder, image, names
 from servers.kit.control import make_id
 from servers.kit.errors import InputError
+from servers.kit.service import all_tables
 
 _SEED = re.compile(r"\b(\w+):([A-Za-z]+)/([\w-]+)")
 _LOST = re.compile(r"\bseed:[^\s/]*(?![^\s/]*/[\w-])")
@@ -18,20 +19,36 @@ _ID = re.compile(rb"\b[a-z]+_[0-9a-f]{10}\b")
 
 
 def check_seeds(raw: Any, world: str) -> None:
-    """Refuse a seed that names no row of the world. Raises `InputError` with the place."""
+    """Refuse a seed that names no row, neither of the world nor of those that `setup` or a fault
+    inserts. Raises `InputError` with the place.
+    """
     if world not in names():
         return  # which is refused elsewhere, with the worlds that there are
+    inserted = set(_inserted(raw))
     for place, text in _texts(raw, ""):
         if ":" not in text:
             continue
         for found in _SEED.finditer(text):
-            _check(found, world, place)
+            if found[0] not in inserted:
+                _check(found, world, place)
         cut = _LOST.search(text)
         if cut is not None:
             raise InputError(
                 f"{place}: {cut[0]!r} is no seed; write `seed:<prefix>/<key>`, e.g. "
                 "`seed:vct/jordan_park`"
             )
+
+
+def _inserted(raw: Any) -> Iterator[str]:
+    """Yield the seeds that inserted rows have as their keys: `{table: …, insert: {id: seed:…}}`."""
+    if isinstance(raw, Mapping):
+        row = raw.get("insert")
+        table = all_tables().get(str(raw.get("table")))
+        if isinstance(row, Mapping) and table is not None:
+            yield str(row.get(table.key))
+    values = raw.values() if isinstance(raw, Mapping) else raw if isinstance(raw, list) else ()
+    for inner in values:
+        yield from _inserted(inner)
 
 
 def _check(found: re.Match[str], world: str, place: str) -> None:

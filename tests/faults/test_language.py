@@ -450,7 +450,7 @@ def test_a_new_argument_is_required_published_and_taken_off() -> None:
     ("item", "message"),
     [
         (drift(require={"name": "note"}), "venmo.send_money has an argument 'note' already"),
-        (drift(require={"name": "x", "type": "text"}), "require.0.type"),
+        (drift(require={"name": "x", "type": "text"}), "require[0].type"),
         (drift(require={"name": "x", "type": "integer", "enum": ["a"]}), "it is an integer"),
         (drift(require={"name": "x"}, rename={"note": "x"}), "two arguments would be named 'x'"),
         (drift(require={"nme": "x"}), "did you mean 'name'"),

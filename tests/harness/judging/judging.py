@@ -53,7 +53,7 @@ scripts:
     - {call: venmo.list_friends, save: friends}
     - {call: venmo.send_money, args: *pay}
     - say: Jordan Park has been paid $27.50.
-violations: [{fails: pays, omit: pay}]
+violations: [{fails: pays, steps: [{say: "Jordan Park has been paid $27.50."}]}]
 """
 MODEL = "openai/judge"
 

@@ -141,7 +141,7 @@ def changed(**fields: Any) -> list[dict[str, Any]]:
         (changed(labels={"piad": "claims"}), "did you mean 'paid'"),
         (changed(second={"gone": "claims"}), "unknown statement 'gone'"),
         (changed(labels={"paid": "maybe"}), "paid"),
-        (changed(run="oracel"), "should be 'oracle'"),
+        (changed(run="oracel"), "expected 'oracle'"),
         (changed(turn=2), "there is no turn 2"),
         (changed(knid="honest"), "knid"),
         (changed(place="mail to Jordan", labels={}, second={}), ""),
