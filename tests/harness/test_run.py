@@ -299,7 +299,7 @@ def test_a_foreign_database_is_no_run(tmp_path: Path) -> None:
 def test_a_lost_trace_cannot_be_judged(tmp_path: Path) -> None:
     ran(RunRequest([PAY], ["noop"]), tmp_path)
     (tmp_path / "traces" / PAY / "noop-1.jsonl").write_text("{}\n")
-    assert "not a complete trace" in refusal(command("judge", tmp_path))
+    assert "not an event of a trace" in refusal(command("judge", tmp_path))
 
 
 def test_runs_get_numbers_of_their_own(tmp_path: Path) -> None:
