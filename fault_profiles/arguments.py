@@ -10,9 +10,8 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
-from servers.kit.errors import InputError, UnknownName
+from servers.kit.errors import InputError, UnknownName, quoted
 from servers.kit.expr import is_operators
-from servers.kit.expr.operands import short
 from servers.kit.expr.paths import parse
 from servers.kit.expr.predicates import GROUPS, TYPES
 from servers.kit.selector import Selector
@@ -131,13 +130,13 @@ def misfit(schema: Schema, value: Any) -> str | None:
     if wrong is not None:
         return wrong
     if "const" in schema and value != schema["const"]:
-        return f"it can only be {schema['const']!r}, not {short(value)}"
+        return f"it can only be {schema['const']!r}, not {quoted(value)}"
     if "enum" in schema and value not in schema["enum"]:
-        return f"it can only be {_either(schema['enum'])}, not {short(value)}"
+        return f"it can only be {_either(schema['enum'])}, not {quoted(value)}"
     if isinstance(value, str):
         pattern = schema.get("pattern")
         if pattern and not re.search(pattern, value):
-            return f"{short(value)} does not match the schema's pattern {pattern}"
+            return f"{quoted(value)} does not match the schema's pattern {pattern}"
         return _out_of(schema, len(value), "minLength", "maxLength", "its length")
     if isinstance(value, list):
         return _out_of(schema, len(value), "minItems", "maxItems", "its length") or next(
@@ -157,7 +156,7 @@ def _wrong_type(schema: Schema, value: Any) -> str | None:
     fits = TYPES.get({"array": "list"}.get(str(kind), str(kind)))
     if fits is None or fits(value):
         return None
-    return f"it is {_article(schema)}, so it is never {short(value)}"
+    return f"it is {_article(schema)}, so it is never {quoted(value)}"
 
 
 def _out_of(schema: Schema, value: float, low: str, high: str, what: str) -> str | None:
@@ -207,7 +206,7 @@ def _below(schema: Schema, operand: Any) -> str | None:
 def _comparable(schema: Schema, operand: Any) -> str | None:
     kind = schema.get("type")
     if kind in ("integer", "number") and isinstance(operand, str):
-        return f"it is {_article(schema)} and cannot be compared with the text {short(operand)}"
+        return f"it is {_article(schema)} and cannot be compared with the text {quoted(operand)}"
     if kind == "string" and not isinstance(operand, str):
         return f"it is a string and cannot be compared with the number {operand}"
     if kind in ("boolean", "array", "object"):
@@ -220,7 +219,7 @@ def _contains(schema: Schema, operand: Any) -> str | None:
     if kind == "array":
         return misfit(schema.get("items", {}), operand)
     if kind == "string" and isinstance(operand, list | dict):
-        return f"it is a string, so it never holds {short(operand)}"
+        return f"it is a string, so it never holds {quoted(operand)}"
     return None if kind in (None, "string") else f"it is {_article(schema)}, which holds nothing"
 
 

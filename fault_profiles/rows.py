@@ -10,10 +10,10 @@ from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from fault_profiles.arguments import conditions, misfit, of_column, problem
 from servers.kit.declared import Declared
-from servers.kit.errors import InputError, UnknownName
+from servers.kit.errors import InputError, UnknownName, quoted
 from servers.kit.expr import apply, check_operations, check_predicate, matches, names, render
 from servers.kit.expr import targets as targets_of
-from servers.kit.expr.operands import is_computed, short
+from servers.kit.expr.operands import is_computed
 from servers.kit.expr.operation import ByPath
 from servers.kit.expr.operations import OPERATIONS
 from servers.kit.expr.paths import parse as parse_path
@@ -332,7 +332,7 @@ def change_rows(
         for change in changes:
             made = change.run(world, scope, new_key)
             if not made:
-                sought = short(render(change.where, scope))
+                sought = quoted(render(change.where, scope))
                 raise InputError(f"no row of {change.table} meets {sought}")
             done += made
         _check_references(world, done)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from servers.kit.errors import InputError, UnknownName
+from servers.kit.errors import InputError, UnknownName, quoted
 from servers.kit.expr import paths
 
 Shape = Callable[[Any, str], None]
@@ -26,12 +26,6 @@ def check(shape: Shape, operand: Any, where: str) -> None:
         shape(operand, where)
 
 
-def short(value: Any) -> str:
-    """Return a value for an error message, cut to a readable length."""
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:59]}…"
-
-
 def anything(operand: Any, where: str) -> None:
     """Accept every operand."""
 
@@ -39,31 +33,31 @@ def anything(operand: Any, where: str) -> None:
 def number(operand: Any, where: str) -> None:
     """Accept a number."""
     if not isinstance(operand, int | float) or isinstance(operand, bool):
-        raise InputError(f"{where}: takes a number, got {short(operand)}")
+        raise InputError(f"{where}: takes a number, got {quoted(operand)}")
 
 
 def comparable(operand: Any, where: str) -> None:
     """Accept a number or a text."""
     if not isinstance(operand, int | float | str) or isinstance(operand, bool):
-        raise InputError(f"{where}: takes a number or a text, got {short(operand)}")
+        raise InputError(f"{where}: takes a number or a text, got {quoted(operand)}")
 
 
 def text(operand: Any, where: str) -> None:
     """Accept a text that is not empty."""
     if not isinstance(operand, str) or not operand:
-        raise InputError(f"{where}: takes a text, got {short(operand)}")
+        raise InputError(f"{where}: takes a text, got {quoted(operand)}")
 
 
 def boolean(operand: Any, where: str) -> None:
     """Accept true or false."""
     if not isinstance(operand, bool):
-        raise InputError(f"{where}: takes true or false, got {short(operand)}")
+        raise InputError(f"{where}: takes true or false, got {quoted(operand)}")
 
 
 def whole_number(operand: Any, where: str) -> None:
     """Accept an integer."""
     if not isinstance(operand, int) or isinstance(operand, bool):
-        raise InputError(f"{where}: takes a whole number, got {short(operand)}")
+        raise InputError(f"{where}: takes a whole number, got {quoted(operand)}")
 
 
 def count(operand: Any, where: str) -> None:
@@ -76,7 +70,7 @@ def count(operand: Any, where: str) -> None:
 def values(operand: Any, where: str) -> None:
     """Accept a list."""
     if not isinstance(operand, list | tuple):
-        raise InputError(f"{where}: takes a list, got {short(operand)}; write [{short(operand)}]")
+        raise InputError(f"{where}: takes a list, got {quoted(operand)}; write [{quoted(operand)}]")
     if not operand:
         raise InputError(f"{where}: takes a list with at least one value")
 
@@ -84,7 +78,7 @@ def values(operand: Any, where: str) -> None:
 def path(operand: Any, where: str) -> None:
     """Accept a path."""
     if not isinstance(operand, str):
-        raise InputError(f"{where}: takes a path such as items[0].name, got {short(operand)}")
+        raise InputError(f"{where}: takes a path such as items[0].name, got {quoted(operand)}")
     try:
         paths.parse(operand)
     except paths.PathError as wrong:
@@ -114,11 +108,11 @@ def pairs(operand: Any, where: str) -> None:
     if not isinstance(operand, Mapping) or not operand:
         raise InputError(
             f"{where}: takes a mapping of old values to new ones, e.g. {{rain: sun}}; "
-            f"got {short(operand)}"
+            f"got {quoted(operand)}"
         )
     for old, new in operand.items():
         if isinstance(old, list | dict | tuple) or isinstance(new, list | dict):
-            raise InputError(f"{where}: maps single values to single values, got {short(operand)}")
+            raise InputError(f"{where}: maps single values to single values, got {quoted(operand)}")
 
 
 def one_of(known: Sequence[str], what: str) -> Shape:
@@ -137,7 +131,7 @@ def keys(shapes: Mapping[str, Shape], required: Sequence[str] = ()) -> Shape:
     def shape(operand: Any, where: str) -> None:
         if not isinstance(operand, Mapping):
             raise InputError(
-                f"{where}: takes a mapping with {', '.join(shapes)}; got {short(operand)}"
+                f"{where}: takes a mapping with {', '.join(shapes)}; got {quoted(operand)}"
             )
         for key, inner in operand.items():
             if key not in shapes:
@@ -152,7 +146,7 @@ def keys(shapes: Mapping[str, Shape], required: Sequence[str] = ()) -> Shape:
 def fields(operand: Any, where: str) -> None:
     """Accept a mapping of fields to values."""
     if not isinstance(operand, Mapping):
-        raise InputError(f"{where}: takes a mapping of fields to values, got {short(operand)}")
+        raise InputError(f"{where}: takes a mapping of fields to values, got {quoted(operand)}")
 
 
 def is_near(word: str, known: Iterable[str]) -> bool:

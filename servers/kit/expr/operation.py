@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
-from servers.kit.errors import InputError
+from servers.kit.errors import InputError, quoted
 from servers.kit.expr import operands, paths
 from servers.kit.expr.evaluate import names, render
 from servers.kit.values import fresh
@@ -88,7 +88,7 @@ class ByPath(Operation):
     def check(self, spec: Any, where: str) -> set[str]:
         """Check every path and every operand."""
         if not isinstance(spec, Mapping) or not spec:
-            raise InputError(f"{where}: takes a mapping of paths, got {operands.short(spec)}")
+            raise InputError(f"{where}: takes a mapping of paths, got {quoted(spec)}")
         for path, operand in spec.items():
             self.check_path(path, where)
             operands.check(self.operand, operand, f"{where}: {path or 'the whole'}")
@@ -131,7 +131,7 @@ class Listed(ByPath):
     def check(self, spec: Any, where: str) -> set[str]:
         """Check every path."""
         if not isinstance(spec, str | list) or not spec:
-            raise InputError(f"{where}: takes {self.takes}, got {operands.short(spec)}")
+            raise InputError(f"{where}: takes {self.takes}, got {quoted(spec)}")
         for path, _ in self.targets(spec):
             self.check_path(path, where)
         return set()
@@ -173,4 +173,4 @@ def put(container: Any, key: Any, value: Any) -> None:
     elif isinstance(container, list) and isinstance(value, list):
         container[:] = value
     else:
-        raise OperationError(f"the whole must stay an object, got {operands.short(value)}")
+        raise OperationError(f"the whole must stay an object, got {quoted(value)}")

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from servers.kit.errors import InputError, did_you_mean
+from servers.kit.errors import InputError, did_you_mean, quoted
 from servers.kit.expr import bounds, operands, paths
 from servers.kit.expr.operation import (
     NUMBERS,
@@ -159,7 +159,7 @@ class Retype(ByPath):
         try:
             return self.makers[operand](value)
         except (TypeError, ValueError, OverflowError):
-            raise OperationError(f"{operands.short(value)} cannot become {operand}") from None
+            raise OperationError(f"{quoted(value)} cannot become {operand}") from None
 
     def stores(self, operand: str) -> Sequence[Any]:
         """Return a value of the type."""
@@ -279,7 +279,7 @@ class Swap(Listed):
     def check(self, spec: Any, where: str) -> set[str]:
         """Check that there are two paths."""
         if not isinstance(spec, list) or len(spec) != 2:
-            raise InputError(f"{where}: takes {self.takes}; got {operands.short(spec)}")
+            raise InputError(f"{where}: takes {self.takes}; got {quoted(spec)}")
         return super().check(spec, where)
 
     def run(self, data: Any, spec: Any, scope: Scope) -> int:
@@ -331,7 +331,7 @@ class Keep(Operation):
     def check(self, spec: Any, where: str) -> set[str]:
         """Check every path."""
         if not isinstance(spec, list | Mapping) or not spec:
-            raise InputError(f"{where}: takes {self.takes}; got {operands.short(spec)}")
+            raise InputError(f"{where}: takes {self.takes}; got {quoted(spec)}")
         for path, kept in self.targets(spec):
             self.check_path(path, where)
             operands.path_list(kept, f"{where}: {path}" if path else where)
@@ -359,7 +359,7 @@ class Project(Keep):
     def check(self, spec: Any, where: str) -> set[str]:
         """Check that it is a mapping of paths."""
         if not isinstance(spec, Mapping):
-            raise InputError(f"{where}: takes a mapping of paths, got {operands.short(spec)}")
+            raise InputError(f"{where}: takes a mapping of paths, got {quoted(spec)}")
         return super().check(spec, where)
 
 
@@ -421,9 +421,7 @@ def check_operations(operations: Any, where: str = "operations") -> set[str]:
     Raises `InputError`.
     """
     if not isinstance(operations, list):
-        raise InputError(
-            f"{where}: expected a list of operations, got {operands.short(operations)}"
-        )
+        raise InputError(f"{where}: expected a list of operations, got {quoted(operations)}")
     used: set[str] = set()
     for item in operations:
         used |= _check_operation(item, where)
@@ -433,8 +431,7 @@ def check_operations(operations: Any, where: str = "operations") -> set[str]:
 def _check_operation(item: Any, where: str) -> set[str]:
     if not isinstance(item, Mapping) or len(item) != 1:
         raise InputError(
-            f"{where}: write an operation as one key, e.g. `set: {{amount: 5}}`; "
-            f"got {operands.short(item)}"
+            f"{where}: write an operation as one key, e.g. `set: {{amount: 5}}`; got {quoted(item)}"
         )
     ((name, spec),) = item.items()
     if name not in OPERATIONS:

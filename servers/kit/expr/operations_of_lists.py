@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from servers.kit.errors import InputError
+from servers.kit.errors import InputError, quoted
 from servers.kit.expr import operands, paths
 from servers.kit.expr.evaluate import names, render
 from servers.kit.expr.operation import LISTS, SKIP, TEXTS, ByPath, Operation, Scope, lists
@@ -127,7 +127,7 @@ class _Chosen(Operation):
     def check(self, spec: Any, where: str) -> set[str]:
         """Check every path and every condition."""
         if not isinstance(spec, Mapping) or not spec:
-            raise InputError(f"{where}: takes a mapping of paths, got {operands.short(spec)}")
+            raise InputError(f"{where}: takes a mapping of paths, got {quoted(spec)}")
         used: set[str] = set()
         for path, predicate in spec.items():
             self.check_path(path, where)
@@ -210,7 +210,7 @@ class Insert(Operation):
     def check(self, spec: Any, where: str) -> set[str]:
         """Check every path and every item."""
         if not isinstance(spec, Mapping) or not spec:
-            raise InputError(f"{where}: takes a mapping of paths, got {operands.short(spec)}")
+            raise InputError(f"{where}: takes a mapping of paths, got {quoted(spec)}")
         for path, insertion in spec.items():
             self.check_path(path, where)
             self.operand(insertion, f"{where}: {path}")

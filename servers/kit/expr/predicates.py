@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from servers.kit.errors import InputError, UnknownName, did_you_mean
+from servers.kit.errors import InputError, UnknownName, did_you_mean, quoted
 from servers.kit.expr import operands, paths
 from servers.kit.expr.evaluate import names, render
 from servers.kit.expr.patterns import check_patterns, found
@@ -62,7 +62,7 @@ TYPES: dict[str, Callable[[Any], bool]] = {
 
 def _among(value: Any, wanted: Any) -> bool:
     if not isinstance(wanted, list | tuple):
-        raise InputError(f"condition: in takes a list, got {operands.short(wanted)}")
+        raise InputError(f"condition: in takes a list, got {quoted(wanted)}")
     return any(_equal(value, one) for one in wanted)
 
 
@@ -223,7 +223,7 @@ def check_predicate(predicate: Mapping[str, Any], where: str = "condition") -> s
     """
     if not isinstance(predicate, Mapping):
         raise InputError(
-            f"{where}: expected a mapping of paths to conditions, got {operands.short(predicate)}"
+            f"{where}: expected a mapping of paths to conditions, got {quoted(predicate)}"
         )
     used: set[str] = set()
     for path, wanted in predicate.items():
@@ -231,7 +231,7 @@ def check_predicate(predicate: Mapping[str, Any], where: str = "condition") -> s
             if not isinstance(wanted, list) or not wanted:
                 raise InputError(
                     f"{where}: {path} takes a list of conditions, e.g. "
-                    f"{path}: [{{amount: 5}}]; got {operands.short(wanted)}"
+                    f"{path}: [{{amount: 5}}]; got {quoted(wanted)}"
                 )
             for inner in wanted:
                 used |= check_predicate(inner, f"{where}: {path}")
