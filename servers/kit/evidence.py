@@ -16,7 +16,6 @@ from typing import NamedTuple
 
 from servers.kit.call import Call, Reply
 from servers.kit.events import Attempt, Firing
-from servers.kit.service import service
 from servers.kit.store import World
 from servers.kit.types import Json
 
@@ -100,7 +99,7 @@ class Obligations:
         for item in self._open:
             await self._compare(item, call, attempt, seen, run)
         self._open = [i for i in self._open if not i.settled]
-        if _tells_truth(call, attempt):
+        if _tells_truth(attempt):
             self._compared |= {w.name for w in self.watches if self._exposes(w, call)}
         fired = {f.fault for f in attempt.firings if f.failed is None}
         for watch in opening.watches:
@@ -160,7 +159,7 @@ class Obligations:
             if json.dumps(other.data, sort_keys=True) != seen:
                 item.settled = True
                 item.world.close()
-        elif named and _tells_truth(call, attempt):
+        elif named and _tells_truth(attempt):
             item.settled = True
         if item.settled:
             attempt.evidence.append(item.subject)
@@ -189,10 +188,11 @@ class Obligations:
         return any(i.world is world and i.watch.fault == fault for i in self._open)
 
 
-def _tells_truth(call: Call, attempt: Attempt) -> bool:
+def _tells_truth(attempt: Attempt) -> bool:
     """Return whether the agent saw what the service honestly said about the matter.
 
-    A refusal of malformed arguments is honest, too, but says nothing about any matter.
+    Of honest errors only "no such record" says something about it: a refusal of malformed arguments
+    or of too many calls would be the same either way.
     """
     if attempt.seen != attempt.truth:
         return False
@@ -200,7 +200,7 @@ def _tells_truth(call: Call, attempt: Attempt) -> bool:
         return True
     error = attempt.seen.get("error") if isinstance(attempt.seen, dict) else None
     code = error.get("code") if isinstance(error, dict) else None
-    return code != service(call.service).codes.invalid
+    return isinstance(code, str) and code.casefold().replace("_", "").endswith("notfound")
 
 
 def fired(call: Call, fault: str) -> Firing | None:
