@@ -227,6 +227,24 @@ def test_a_lie_in_replies_alone_is_settled_by_a_true_reading_before_or_after(fir
     assert lying.opened == ["pay#1"] and two.evidence == ["pay#1"] and again.evidence == []
 
 
+def test_of_honest_errors_only_no_such_record_settles_a_lie() -> None:
+    made_up = {"insert": {"requests": {"at": 0, "value": {"request_id": "vrq_0000000000"}}}}
+    lie = {"wrong_value": {"name": "lie", "on": "venmo.list_requests", "reply": [made_up]}}
+    s = session(
+        lie,
+        watch=lambda call: True,
+        fault="lie",
+        exposed_by=lambda service, tool, args: tool == "get_request",
+    )
+    asked = ("venmo.list_requests", {})
+    malformed = ("venmo.get_request", {"request_id": 5})
+    none_such = ("venmo.get_request", {"request_id": "vrq_0000000000"})
+    told, refused, missing = play(s, asked, malformed, none_such)
+    assert told.opened == ["pay#1"]
+    assert refused.is_error and refused.evidence == []
+    assert missing.is_error and missing.evidence == ["pay#1"]
+
+
 def _record_of(s: Session) -> Record:
     return Record(s.trace(), s.world, {})
 
