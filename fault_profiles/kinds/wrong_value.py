@@ -48,12 +48,13 @@ class WrongValue(Fault):
     """Corrupted state: `reply` operations edit the reply, `row` edits what is stored.
 
     Give either or both. A reply without any of the places (an empty list, say) is passed on, as is
-    a refusal by the service itself. With `tell: explicit` the reply says that the figures may be
-    wrong. An edited row is stored, so other readers see the wrong value too; `rows` lists several
-    edits, also of several tables, which happen as one or not at all. Expressions may also use
-    `record`, the first stored row that meets the condition `record` (of several conditions, the
-    first one's; `records` are all of them), and `earlier`, the reply as it would have been that
-    many seconds ago.
+    a refusal by the service itself, unless rows are changed `before` the call: these have changed.
+    With `tell: explicit` the reply says that the figures may be wrong. An edited row is stored, so
+    other readers see the wrong value too; `rows` lists several edits, also of several tables, which
+    happen as one or not at all. A change that meets no row makes the trial unknown; `stored` keeps
+    the fault to calls that have one. Expressions may also use `record`, the first stored row that
+    meets the condition `record` (of several conditions, the first one's; `records` are all of
+    them), and `earlier`, the reply as it would have been that many seconds ago.
 
     Example:
         - wrong_value: {on: venmo.get_balance, reply: [{scale: {balance: 10}}], first: 1}
@@ -152,7 +153,7 @@ class WrongValue(Fault):
             inner.world.close()
             await tell_truth(call, acting)
         if reply.is_error:
-            return reply if acting.shadow or self.changes else acting.decline(reply)
+            return reply if acting.shadow or self._spoiled(call, by_time) else acting.decline(reply)
         scope["reply"] = reply.data
         if by_time["after"]:
             self._store(call, acting, by_time["after"], scope, mark)
@@ -165,6 +166,12 @@ class WrongValue(Fault):
         if self.tell == "explicit" and isinstance(told.data, dict):
             told.data["notice"] = "Some figures may be wrong."
         return told
+
+    def _spoiled(self, call: Call, by_time: dict[str, list[RowEdit]]) -> bool:
+        """Whether rows were changed before a refusal; if so, it may not be the service's own."""
+        truth = call.journal.truth
+        own = truth is not None and truth.is_error
+        return bool(by_time["before"]) or (bool(by_time["copy"]) and not own)
 
     async def _more(self, call: Call, acting: Acting) -> dict[str, Any]:
         """Return the further names that expressions may use: the record and the earlier reply."""

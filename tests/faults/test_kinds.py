@@ -142,6 +142,20 @@ def test_a_reply_without_the_place_is_passed_on_but_a_missing_row_is_a_failed_fi
     )
 
 
+def test_rows_stay_as_they_are_when_the_service_refuses_and_the_call_does_not_count() -> None:
+    row = {"table": "venmo_transactions", "edit": [{"scale": {"amount": 2}}]}
+    row |= {"where": {"id": "${reply.transaction_id}"}}
+    after = session({"wrong_value": {"on": "venmo.send_money", "row": row, "first": 1}})
+    refused, paid = play(after, NOBODY, SEND)
+    assert refused.is_error and not refused.firings
+    assert [firing.failed for firing in paid.firings] == [None]
+
+    row = TEA | {"edit": [{"scale": {"amount": 2}}], "when": "before"}
+    before = session({"wrong_value": {"on": "venmo.send_money", "row": row, "calls": [2, 2]}})
+    _, refused = play(before, SEND, NOBODY)
+    assert refused.firings and refused.effects, "the row has changed, whatever the service says"
+
+
 def test_a_wrong_value_in_a_copy_is_seen_only_by_the_targeted_reads() -> None:
     row = TEA | {"edit": [{"scale": {"amount": 3}}], "when": "copy"}
     s = session({"wrong_value": {"on": "venmo.get_balance", "row": row}})
