@@ -111,14 +111,15 @@ def _unmet(session: Session, fault: Fault, attempt: Attempt) -> str:
     for path, wanted in fault.where.items():
         try:
             if not matches({path: wanted}, attempt.args, scope):
-                return f"its condition `where: {{{path}: {wanted}}}` does not hold"
+                return f"its condition `where: {{{path}: {_flat(wanted)}}}` does not hold"
         except InputError as wrong:
             return f"its condition on {path} could not be computed: {wrong}"
     unmet = []
     if fault.stored is not None:
-        unmet.append(f"no row of {fault.stored.table} is as `stored` says")
+        tables = " or ".join(sorted(fault.stored.tables))
+        unmet.append(f"no row of {tables} is as `stored` says")
     if fault.result:
-        unmet.append(f"the honest reply is not as `result: {fault.result}` says")
+        unmet.append(f"the honest reply is not as `result: {_flat(fault.result)}` says")
     return " or ".join(unmet) or "an inner part of the call was never reached"
 
 
@@ -133,4 +134,10 @@ def _declined(fault: Fault, attempt: Attempt) -> str:
 
 def _short(moment: Any) -> str:
     given = moment.model_dump(mode="json", exclude_defaults=True)
-    return ", ".join(f"{name}: {value}" for name, value in given.items())
+    return ", ".join(f"{name}: {_flat(value)}" for name, value in given.items())
+
+
+def _flat(value: Any) -> str:
+    from client_harness.authoring.shown import flat
+
+    return flat(value)

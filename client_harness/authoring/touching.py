@@ -166,10 +166,17 @@ def _names(data: Any) -> Iterator[str]:
 
 def notes(faults: Sequence[Fault], attempt: Attempt) -> list[str]:
     """Return what is wrong with the paths of the faults that fired on a call."""
+    from client_harness.proof.taken import Replies
+
     fired = {firing.fault for firing in attempt.firings}
     met = list(honest([attempt]))
+    replies = Replies()
+    for one in met:
+        replies.learn(one.tool, one.data)
+        replies.saw(one.tool, attempt.seen)
     lines = []
     for fault in faults:
         if fault.name in fired:
             lines += untouched(fault, met)
+            lines += replies.lost_by(fault, f"fault {fault.name}")
     return lines

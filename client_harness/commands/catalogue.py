@@ -202,10 +202,13 @@ def check(
     profiles = [path for path in paths or () if is_profile(path)]
     others = [path for path in paths or () if path not in profiles]
     problems = []
+    remarks = []
     for path in profiles:
-        problems += [{"scenario": path, "problem": problem} for problem in check_profile(path)]
+        checked = check_profile(path)
+        problems += [{"scenario": path, "problem": line} for line in checked.problems]
+        remarks += [{"file": path, "remark": line} for line in checked.remarks]
     if profiles and not others:
-        _print_profiles(profiles, problems, json=json)
+        _print_profiles(profiles, problems, remarks, json=json)
         return
     names: list[str | Path] = load.resolve(others) if paths else list(load.index())
     found = check_all(names, jobs=jobs, fresh=fresh)
@@ -215,14 +218,15 @@ def check(
     counts = added(one["counts"] for one in found.values())
     if json:
         data = {"scenarios": len(names), "proven": proven, "counts": counts, "problems": problems}
+        if profiles:
+            data["remarks"] = remarks
         if matrix:
             data["matrix"] = {name: one["matrix"] for name, one in found.items()}
         _print.as_json(data)
     else:
         for name, one in found.items() if matrix else ():
             _print_matrix(name, one["matrix"])
-        for problem in problems:
-            print(f"{problem['scenario']}: {problem['problem']}")
+        _print_lines(problems, remarks)
         fates = ", ".join(f"{counts[fate]} {fate}" for fate in FATES)
         print(f"{proven} of {len(names)} scenarios are proven.")
         print(f"{counts['mutants']} mutants: {fates}.")
@@ -230,17 +234,34 @@ def check(
         raise typer.Exit(1)
 
 
-def _print_profiles(profiles: list[str], problems: list[dict[str, str]], *, json: bool) -> None:
+def _print_profiles(
+    profiles: list[str],
+    problems: list[dict[str, str]],
+    remarks: list[dict[str, str]],
+    *,
+    json: bool,
+) -> None:
     wrong = {problem["scenario"] for problem in problems}
     sound = len([path for path in profiles if path not in wrong])
     if json:
-        _print.as_json({"files": len(profiles), "sound": sound, "problems": problems})
+        data = {"files": len(profiles), "sound": sound, "problems": problems, "remarks": remarks}
+        _print.as_json(data)
     else:
-        for problem in problems:
-            print(f"{problem['scenario']}: {problem['problem']}")
-        print(f"The faults of {sound} of {len(profiles)} files fire.")
+        _print_lines(problems, remarks)
+        rest = "; see the remarks" if remarks else ""
+        print(f"The faults of {sound} of {len(profiles)} files fire{rest}.")
     if problems:
         raise typer.Exit(1)
+
+
+def _print_lines(problems: list[dict[str, str]], remarks: list[dict[str, str]]) -> None:
+    for one in problems:
+        # A line about the file itself names it already, by its full path.
+        at_load = one["problem"].startswith(str(Path(one["scenario"]).resolve()))
+        named = at_load or one["problem"].startswith(f"{one['scenario']}: ")
+        print(one["problem"] if named else f"{one['scenario']}: {one['problem']}")
+    for one in remarks:
+        print(f"{one['file']}: remark: {one['remark']}")
 
 
 def _print_matrix(name: str, matrix: dict[str, list[str]]) -> None:

@@ -37,6 +37,21 @@ class Replies:
                 self._seen.setdefault(event.name, Shape()).add(event.seen)
                 self._true.setdefault(event.name, Shape()).add(event.truth)
 
+    def learn(self, name: str, reply: Any) -> None:
+        """Add an honest reply of a tool, which an agent may have seen as well."""
+        self._true.setdefault(name, Shape()).add(reply)
+        self.saw(name, reply)
+
+    def saw(self, name: str, reply: Any) -> None:
+        """Add a reply of a tool as an agent saw it."""
+        self._seen.setdefault(name, Shape()).add(reply)
+
+    def lost_by(self, fault: Fault, place: str) -> list[str]:
+        """Return a line for each path that a fault takes from replies and that none of them has."""
+        found: dict[str, None] = {}
+        self._fault(fault, place, found)
+        return list(found)
+
     def problems(self, scenario: Scenario) -> list[str]:
         """Return a line for each path of scripts and conditions that is in none of the replies."""
         found: dict[str, None] = {}
@@ -56,8 +71,9 @@ class Replies:
     def _fault(self, fault: Fault, place: str, found: dict[str, None]) -> None:
         shape = self._of(sorted(fault.acts_on), self._true)
         _conditions(fault.result, shape, f"{place}: result", found)
+        scope = {"reply": shape, "seen": self._of(sorted(fault.acts_on), self._seen)}
         for field, value in fault.model_dump(by_alias=True, exclude={"on", "result"}).items():
-            walk(value, {"reply": shape}, _noting(found, f"{place}: {field}"))
+            walk(value, scope, _noting(found, f"{place}: {field}"))
         operations = getattr(fault, "reply", None)
         if isinstance(operations, list):
             self._operations(operations, shape, f"{place}: reply", found)
@@ -147,6 +163,6 @@ def _noting(found: dict[str, None], place: str) -> Callable[[str, str, Iterable[
 
     def lost(taken: str, field: str, known: Iterable[str]) -> None:
         near = did_you_mean(field, known) or "; there is nothing in it"
-        found[f"{place}: {taken}: no reply that the proof met has {field!r} there{near}"] = None
+        found[f"{place}: {taken}: no reply so far has {field!r} there{near}"] = None
 
     return lost

@@ -144,8 +144,9 @@ def test_a_reply_without_the_place_is_passed_on_but_a_missing_row_is_a_failed_fi
 
 def test_rows_stay_as_they_are_when_the_service_refuses_and_the_call_does_not_count() -> None:
     row = {"table": "venmo_transactions", "edit": [{"scale": {"amount": 2}}]}
-    row |= {"where": {"id": "${reply.transaction_id}"}}
-    after = session({"wrong_value": {"on": "venmo.send_money", "row": row, "first": 1}})
+    found = {"where": {"id": "${reply.transaction_id}"}}
+    twice = {"on": "venmo.send_money", "row": row | found, "first": 1}
+    after = session({"wrong_value": twice})
     refused, paid = play(after, NOBODY, SEND)
     assert refused.is_error and not refused.firings
     assert [firing.failed for firing in paid.firings] == [None]

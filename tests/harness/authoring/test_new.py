@@ -114,3 +114,61 @@ def test_a_file_of_faults_that_do_not_fire_is_told(tmp_path: Path) -> None:
     assert "it fires on no example call of its tools (venmo.get_balance)" in done.out
     file.write_text("- outage: {on: venmo.get_balance, where: {x: 1}}\n")
     assert "unknown argument 'x'" in command("check", file).out
+
+
+SHARED = "{table: expedia_board_shares, where: {board_id: '${args.board_id}'}"
+UNSHARED = (
+    f"- wrong_value: {{on: expedia.add_to_trip_board, rows: [{SHARED}, delete: true}}], %s}}\n"
+)
+BOARD = "- %s: {name: first_there, on: expedia.create_trip_board, first: 1}\n"
+
+
+def _checked(text: str, tmp_path: Path) -> tuple[int, str]:
+    file = tmp_path / "mine.yaml"
+    file.write_text(text)
+    done = command("check", file)
+    return done.status, done.out
+
+
+@pytest.mark.parametrize("other", ["dropped_write", "outage"])
+def test_each_fault_must_fire_by_itself(other: str, tmp_path: Path) -> None:
+    alone = UNSHARED % "first: 1"
+    status, told = _checked(BOARD % other + alone, tmp_path)
+    assert status == 1
+    assert "could not act: no row of expedia_board_shares meets" in told
+    noted = "- wrong_value: {name: late, on: expedia.add_to_trip_board, first: 1, rows: [{table: "
+    noted += "expedia_board_items, where: {id: '${reply.board_item_id}'}, delete: true}]}\n"
+    status, told = _checked(BOARD % other + noted, tmp_path)
+    assert status == 0
+    assert "remark: fault late: it fires by itself, but first_there stands in front of it" in told
+    assert _checked(noted, tmp_path) == (0, "The faults of 1 of 1 files fire.\n")
+
+
+def test_a_row_that_does_not_exist_is_told_though_later_calls_are_refused(tmp_path: Path) -> None:
+    where = "rows: [{table: expedia_boards, where: {id: xbd_nope}, delete: true}]"
+    status, told = _checked(
+        f"- wrong_value: {{on: expedia.create_trip_board, {where}}}\n", tmp_path
+    )
+    assert status == 1
+    assert "could not act: no row of expedia_boards meets" in told
+
+
+def test_a_call_that_meets_the_conditions_is_looked_for(tmp_path: Path) -> None:
+    guarded = UNSHARED % f"stored: {SHARED}}}"
+    assert _checked(guarded, tmp_path) == (0, "The faults of 1 of 1 files fire.\n")
+    never = (
+        "- outage: {on: venmo.send_money, stored: {table: venmo_contacts, where: {name: Nob}}}\n"
+    )
+    status, told = _checked(never, tmp_path)
+    assert status == 0
+    assert "remark: fault outage: no example call of its tools (venmo.send_money) meets" in told
+    assert "files fire; see the remarks." in told
+
+
+def test_a_captured_value_that_is_in_no_reply_is_told(tmp_path: Path) -> None:
+    later = "- outage: {on: venmo.get_transaction, where: {transaction_id: '${faults.lost.id}'}}\n"
+    lost = "- dropped_write: {name: lost, on: venmo.send_money, capture: {id: '${reply.%s}'}}\n"
+    status, told = _checked(lost % "transactionid" + later, tmp_path)
+    assert status == 1
+    assert "has 'transactionid' there; did you mean 'transaction_id'?" in told
+    assert "no reply" not in _checked(lost % "transaction_id" + later, tmp_path)[1]

@@ -101,6 +101,22 @@ def test_a_path_that_is_in_no_reply_is_noted(faults: Path) -> None:
     assert "no reply that the fault met has 'nam'; did you mean 'name'?" in note
 
 
+def test_a_captured_value_that_is_in_no_reply_is_noted_and_conditions_read_as_yaml(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "mine.yaml"
+    until = "until: {called: venmo.get_balance}"
+    file.write_text(
+        f"- dropped_write: {{name: lost, on: venmo.request_money, {until}, "
+        "capture: {id: '${reply.requestid}'}}\n"
+        "- outage: {on: venmo.get_request, where: {request_id: '${faults.lost.id}'}}\n"
+    )
+    lost, _, again = tried("--faults", file, ASK, "venmo.get_balance", ASK)
+    assert any("no reply so far has 'requestid'" in note for note in lost["notes"])
+    (miss,) = [one for one in again["not_fired"] if one["fault"] == "lost"]
+    assert miss["why"] == 'it has cleared (until called: ["venmo.get_balance"])'
+
+
 def test_a_scenario_brings_its_faults_unless_it_is_clean() -> None:
     pay = "venmo.send_money {contact_id: '@jordan_park', amount: 27.5, note: day pass}"
     (faulted,) = tried("--scenario", PAY, pay)
