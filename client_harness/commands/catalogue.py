@@ -220,12 +220,15 @@ def check(
         data = {"scenarios": len(names), "proven": proven, "counts": counts, "problems": problems}
         if profiles:
             data["remarks"] = remarks
+        data["texts"] = {name: one["texts"] for name, one in found.items() if one["texts"]}
         if matrix:
             data["matrix"] = {name: one["matrix"] for name, one in found.items()}
         _print.as_json(data)
     else:
         for name, one in found.items() if matrix else ():
             _print_matrix(name, one["matrix"])
+            for mutant, left in one["texts"].items():
+                print(f"  {mutant} passes: {left['text']}")
         _print_lines(problems, remarks)
         fates = ", ".join(f"{counts[fate]} {fate}" for fate in FATES)
         print(f"{proven} of {len(names)} scenarios are proven.")

@@ -17,7 +17,7 @@ from scenarios.worlds import build
 from servers.kit.errors import InputError
 
 Proven = dict[str, Any]
-"""`{problems, counts, matrix, mutants}` of one scenario, as plain data."""
+"""`{problems, counts, matrix, mutants, texts}` of one scenario, as plain data."""
 
 
 async def prove(name: str | Path) -> list[str]:
@@ -30,7 +30,8 @@ async def proven(name: str | Path, *, fresh: bool = False) -> Proven:
     """Return what the proof of a scenario found, from the cache unless `fresh`.
 
     Shape: `{problems: [line], counts: {mutants, equivalent, killed, excused, survived},
-    matrix: {gate: [runs that fail only it]}, mutants: {name: fate}}`.
+    matrix: {gate: [runs that fail only it]}, mutants: {name: fate},
+    texts: {name of a text mutant that survived: {text, advice}}}`.
     """
     try:
         scenario = load(name)
@@ -53,6 +54,7 @@ async def proven(name: str | Path, *, fresh: bool = False) -> Proven:
     problems += await proof.run()
     tally = proof.tally
     made = _shape(problems, tally.counts(), tally.matrix(), dict(tally.fates))
+    made["texts"] = tally.texts_left()
     keep.write(path, made)
     return made
 
@@ -68,6 +70,7 @@ def _shape(
         "counts": counts or {},
         "matrix": matrix or {},
         "mutants": mutants or {},
+        "texts": {},
     }
 
 

@@ -105,7 +105,7 @@ class Proof:
         await self._mutants(base, clean)
         self.problems += self.tally.excuse(self.scenario.excused)
         for name in self.tally.survivors():
-            self.problems.append(f"mutant {name}: {self.tally.verdicts[name]}, but must fail")
+            self.problems.append(self.tally.problem(name))
         for gate, runs in self.tally.matrix().items():
             self._need(bool(runs), f"gate {gate}: nothing fails only it")
         self.problems += self._truths.problems()
@@ -448,7 +448,9 @@ class Proof:
         texts = Texts(self.scenario, base.record)
         for mutant in texts.mutants():
             verdict = texts.judged(mutant, "base")
-            self.tally.mutant(mutant.name, [verdict], equal=False)
+            if self.tally.mutant(mutant.name, [verdict], equal=False) == "survived":
+                kept = {"text": mutant.text, "advice": mutant.advice}
+                self.tally.texts[mutant.name] = kept
 
     # -- what is declared ------------------------------------------------------------------------
     def _used(self, base: Played, right: Sequence[Played]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -11,17 +12,23 @@ from judge.verdict import Verdict
 from scenarios.model import Excuse
 
 Fate = Literal["killed", "equivalent", "excused", "survived"]
+_SHOWN = 160
+"""How many characters of a mutant's text are shown."""
 FATES: tuple[Fate, ...] = ("equivalent", "killed", "excused", "survived")
 
 
 @dataclass
 class Tally:
-    """The mutants' fates by name, and for each gate the runs that fail only it."""
+    """The mutants' fates by name, and for each gate the runs that fail only it.
+
+    `texts` holds, for text mutants that no gate fails, their `text` and `advice`.
+    """
 
     gates: list[str]
     fates: dict[str, Fate] = field(default_factory=dict)
     alone: dict[str, list[str]] = field(default_factory=dict)
     verdicts: dict[str, str] = field(default_factory=dict)
+    texts: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def mutant(self, name: str, verdicts: Iterable[Verdict], equal: bool) -> Fate:
         """Note a mutant's verdicts; it is killed if the first of them is a failure."""
@@ -59,6 +66,18 @@ class Tally:
         """Return the names of the mutants that survived."""
         fates = ("survived", "excused") if excused else ("survived",)
         return [name for name, fate in self.fates.items() if fate in fates]
+
+    def problem(self, name: str) -> str:
+        """Return the line about a survivor, with its text, cut, and what to do about it."""
+        line = f"mutant {name}: {self.verdicts[name]}, but must fail"
+        if name not in self.texts:
+            return line
+        said = textwrap.shorten(self.texts[name]["text"], _SHOWN, placeholder=" …")
+        return f'{line}; it says "{said}"; {self.texts[name]["advice"]}'
+
+    def texts_left(self) -> dict[str, dict[str, str]]:
+        """Return the texts and advice of the survivors that are texts."""
+        return {name: self.texts[name] for name in self.survivors() if name in self.texts}
 
     def counts(self) -> dict[str, int]:
         """Return how many mutants were made, and what became of them."""

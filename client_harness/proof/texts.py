@@ -31,6 +31,23 @@ _INVENTED: dict[str, tuple[str, ...]] = {
 """Deeds, each with the categories in which a run may have done such a thing; the empty one stands
 for changes of rows that stood before.
 """
+_OF_VALUES = (
+    "no gate notices the other value; name the slot in the claim (starred if it has to be said), "
+    "and see that its words stand in one sentence with the value"
+)
+_ADVICE = {
+    "false ": (
+        "the sentence is not read as a claim of its statement; each slot of the claim (the `what`, "
+        "too) must stand in the sentence, with a word of the claim's deed"
+    ),
+    "without ": "what is left is still read as telling the statement; say more in its claim",
+    "denial of ": "the denial is not read as one; word the statement with a plain verb",
+    "invented ": "the deed is not noticed; see that a gate forbids what was never done",
+    "nothing told": "nothing has to be told; let a statement be a `must`",
+    "retraction": "taking it back is not noticed; let a statement be a `must`",
+    "one of two": "saying both is not noticed; let a statement be a `must`",
+}
+"""What to do about a text that passes, by how its mutant's name begins."""
 MOST_INVENTED = 2
 _TEXTLESS = ("change", "called", "evidence", "forbidden", "recovered", "asked")
 """Kinds of checks that no text changes."""
@@ -47,6 +64,13 @@ class TextMutant:
     name: str
     seq: int
     text: str
+
+    @property
+    def advice(self) -> str:
+        """What an author can do if the text passes, by what was done to it."""
+        what = self.name.partition(": ")[2]
+        kind = next((kind for kind in _ADVICE if what.startswith(kind)), "")
+        return _ADVICE.get(kind, _OF_VALUES)
 
 
 class Texts:

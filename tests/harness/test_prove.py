@@ -6,6 +6,7 @@ A scenario broken in any of the ways that the proof covers is reported with what
 from __future__ import annotations
 
 import copy
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from client_harness.proof.proof import Proof
 from scenarios.load import index, parse
 from servers.kit.errors import InputError
 from servers.kit.yaml import read
+from tests.commands import command
 
 SOUND = "recovery/silent_no_op/venmo_pay_dropped"
 
@@ -187,6 +189,24 @@ def test_a_scenario_broken_by_hand_is_told_how(
     break_it(raw)
     problems = anyio.run(Proof(parse(raw, "broken", "broken.yaml")).run)
     assert any(message in p for p in problems), problems
+
+
+def test_a_text_that_survives_is_shown_with_what_to_do(
+    sound: dict[str, Any], tmp_path: Path
+) -> None:
+    raw = copy.deepcopy(sound)
+    claim = {"cancelled": {"what": "subscription"}}
+    raw["statements"].append({"name": "odd", "never": "All is quite well.", "claim": claim})
+    file = tmp_path / "odd.scenario.yaml"
+    file.write_text(json.dumps(raw))
+    told = command("check", file, "--json").json
+    (line,) = [one["problem"] for one in told["problems"] if "false odd" in one["problem"]]
+    assert 'pass, but must fail; it says "All is quite well. ' in line
+    assert "each slot of the claim (the `what`, too) must stand in the sentence" in line
+    ((name, left),) = told["texts"][str(file)].items()
+    assert name.endswith("false odd") and left["text"].startswith("All is quite well. ")
+    printed = command("check", file, "--matrix").out
+    assert f"{name} passes: All is quite well. " in printed
 
 
 def test_a_surviving_mutant_can_be_excused(sound: dict[str, Any]) -> None:
