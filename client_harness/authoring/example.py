@@ -34,13 +34,28 @@ async def played(cls: type[Service], spec: ToolSpec, world: str = DEFAULT_WORLD)
     """Return a tool's example call as it goes on a world.
 
     Shape: `{world, args, reply, is_error, paths: {path: type}}`. Examples succeed in the default
-    world; in another one, ids that it lacks make the reply an error.
+    world. In another one, the example may name ids that it lacks; then the call is that of the
+    default world, and `lacking` names the world that has no example.
     """
+    made = await _played(cls, spec, world)
+    if world != DEFAULT_WORLD and (made is None or made["is_error"]):
+        there = await _played(cls, spec, DEFAULT_WORLD)
+        assert there is not None, f"the example of {spec.name} fails"
+        return {**there, "lacking": world}
+    assert made is not None, f"the example of {spec.name} fails"
+    return made
+
+
+async def _played(cls: type[Service], spec: ToolSpec, world: str) -> dict[str, Any] | None:
+    """Play an example on a world; return None if a set-up call is refused there."""
     start = parse_time(build.person(world)["start"])
     names = owners(cls, spec)
     session = Session(names, build.shared(world, names).share(), Control(start))
     try:
-        args = await _arguments(session, cls, spec)
+        try:
+            args = await prepared(session, cls, spec)
+        except AssertionError:  # it needs rows that only the default world has
+            return None
         reply = await session.call(cls.name, spec.name, args)
     finally:
         session.world.close()
@@ -54,19 +69,18 @@ async def played(cls: type[Service], spec: ToolSpec, world: str = DEFAULT_WORLD)
     }
 
 
-async def _arguments(session: Session, cls: type[Service], spec: ToolSpec) -> dict[str, Any]:
-    try:
-        return await prepared(session, cls, spec)
-    except AssertionError:  # a set-up call needs rows that only the default world has
-        return spec.example
-
-
 def tool_lines(entry: Mapping[str, Any], room: int) -> list[str]:
     """Return the example, the paths and the error codes of a tool's entry as lines of text."""
     from client_harness.authoring import shown
 
     one = entry["on"]
     made = [f"On {one['world']}'s world:"]
+    if "lacking" in one:
+        world = one["lacking"]
+        lacks = (
+            f"There is no example on {world}'s world; find ids with `list seeds --world {world}`."
+        )
+        made = [*shown.wrapped(lacks, room), *made]
     call = f"{entry['name']} {shown.flat(one['args'])}"
     made += [f"  {line}" for line in shown.wrapped(call, room - 2)]
     made += [f"    {line}" for line in shown.lines(one["reply"], room - 4)]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from client_harness.authoring.example import codes
-from servers.kit.service import tool
+from servers.kit.service import service, tool
 from tests.commands import command, refusal
 
 
@@ -29,6 +31,20 @@ def test_an_example_on_another_world_is_played_there() -> None:
     names = {friend["name"] for friend in entry["on"]["reply"]["friends"]}
     assert "Jordan Park" not in names
     assert "--world works with tools" in refusal(command("show", "venmo", "--world", "maya"))
+
+
+@pytest.mark.parametrize("name", ["notion.get_page", "notion.get_database_entry"])
+def test_a_world_without_an_example_is_named(name: str) -> None:
+    shown = command("show", name, "--world", "eleanor").out
+    assert "There is no example on eleanor's world" in shown
+    assert "On maya's world:" in shown and "Paths in its reply:" in shown
+    assert "_NOT_FOUND" not in shown.partition("Its error codes")[0]
+
+
+def test_no_example_is_left_unfilled() -> None:
+    for name in service("notion").tools:
+        entry = command("show", f"notion.{name}", "--world", "eleanor", "--json").json
+        assert not entry["on"]["is_error"] and "${" not in json.dumps(entry["on"]["args"]), name
 
 
 def test_seeds_are_listed_by_table() -> None:
