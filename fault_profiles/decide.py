@@ -40,13 +40,16 @@ class Acting:
     scope: dict[str, Any]
     shadow: bool
     declined: bool = False
+    repeats: bool = False
 
-    def decline(self, reply: Reply) -> Reply:
+    def decline(self, reply: Reply, *, repeats: bool = False) -> Reply:
         """Pass a reply on and do not count this call: there was nothing to act on.
 
-        For example, the service itself refused the call.
+        For example, the service itself refused the call. With `repeats`, the fault passed on
+        another call than it got, and does so in other worlds, too.
         """
         self.declined = True
+        self.repeats = repeats
         return reply
 
     def fail(self, reply: Reply, why: str) -> Reply:
@@ -155,6 +158,7 @@ class Decider:
         state = self._state()
         if acting.declined:
             state.counts[by] -= 1
+            call.journal.quiet += [firing] if acting.repeats else []
         else:
             call.journal.firings.append(firing)
             if fault.capture and firing.failed is None:

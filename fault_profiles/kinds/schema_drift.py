@@ -60,11 +60,11 @@ class SchemaDrift(Fault):
     """Schema mismatch: arguments in `rename` have new names, `reply` operations reshape the reply.
 
     The old names are refused. `require` is an argument (or a list of them) that calls now need: one
-    without it is refused in the provider's words, and the service never sees it. With `published`
-    the tool list shows the new schema (an agent that lists the tools again sees it); without it the
-    refusal's hint names the new argument, unless `hint` says otherwise. Three changes suit any
-    reply: `style` respells the names of its fields, `numbers: text` turns its numbers into texts,
-    and `wrap` puts all of it under one field.
+    without it is refused in the provider's words, and the service never sees it; one that gives it
+    is passed on and does not count. With `published` the tool list shows the new schema (an agent
+    that lists the tools again sees it); without it the refusal's hint names the new argument,
+    unless `hint` says otherwise. Three changes suit any reply: `style` respells the names of its
+    fields, `numbers: text` turns its numbers into texts, and `wrap` puts all of it under one field.
 
     Example:
         - schema_drift:
@@ -167,7 +167,9 @@ class SchemaDrift(Fault):
         args = {back.get(n, n): v for n, v in call.args.items() if n not in added}
         reply = await call_next(call.altered(args))
         if reply.is_error or not self._reshapes:
-            return reply if acting.shadow or self._renames(call) else acting.decline(reply)
+            if acting.shadow or self._renames(call):
+                return reply
+            return acting.decline(reply, repeats=bool(added & call.args.keys()))
         told = reply.copied()
         scope = acting.scope | {"number": acting.firing.number, "reply": reply.data}
         apply(self.reply, told.data, scope)
@@ -176,7 +178,7 @@ class SchemaDrift(Fault):
         if self.wrap is not None:
             told.data = {self.wrap: told.data}
         if told.data == reply.data and not self._renames(call):
-            return acting.decline(reply)
+            return acting.decline(reply, repeats=bool(added & call.args.keys()))
         return told
 
     def _refuse(self, acting: Acting, message: str, hint: str, field: str) -> Reply:
@@ -188,9 +190,8 @@ class SchemaDrift(Fault):
         return Reply(wrong.as_json(), True)
 
     def _renames(self, call: Call) -> bool:
-        """Whether the call uses an argument that is new."""
-        new = {*self.rename.values(), *(argument.name for argument in self.require)}
-        return bool(new & call.args.keys())
+        """Whether the call uses a new name of an argument."""
+        return bool(set(self.rename.values()) & call.args.keys())
 
 
 def _drifted(value: Any, style: str | None, numbers: str | None) -> Any:

@@ -50,10 +50,12 @@ class Reply:
 class Journal:
     """What the layers note about one call while it runs.
 
-    All variants of the call share it, and the recorder reads it.
+    All variants of the call share it, and the recorder reads it. `quiet` firings do not count and
+    are not recorded, but variants of the call repeat them.
     """
 
     firings: list[Firing] = field(default_factory=list)
+    quiet: list[Firing] = field(default_factory=list)
     truth: Reply | None = None
     ids: list[tuple[str, str]] = field(default_factory=list)
     others: dict[str, World] = field(default_factory=dict)

@@ -205,7 +205,7 @@ def _tells_truth(attempt: Attempt) -> bool:
 
 def fired(call: Call, fault: str) -> Firing | None:
     """Return the firing of a fault on this call, which a shadow must repeat, or None."""
-    for firing in call.journal.firings:
+    for firing in (*call.journal.firings, *call.journal.quiet):
         if firing.fault == fault and firing.failed is None:
             return firing
     return None

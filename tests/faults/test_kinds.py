@@ -263,3 +263,14 @@ def test_an_ambiguous_match_stores_one_real_twin() -> None:
     (paid,) = play(s, ("venmo.send_money", PAY | {"contact_id": jordans[0]["contact_id"]}))
     assert not paid.is_error
     assert len(s.world.rows("venmo_contacts", "name=?", "Jordan Park")) == 2
+
+
+def test_a_call_that_gives_a_required_argument_does_not_count_and_is_still_evidence() -> None:
+    new = {"name": "reason", "enum": ["audit"]}
+    drift = {"on": "venmo.list_transactions", "require": new, "first": 1}
+    s = session({"dropped_write": {"on": SEND[0]}}, {"schema_drift": drift}, watch=SEND[0])
+    given = (LATEST[0], LATEST[1] | {"reason": "audit"})
+    sent, read, refused = play(s, SEND, given, LATEST)
+    assert sent.opened and not read.is_error and not read.firings
+    assert read.evidence == sent.opened
+    assert refused.is_error and refused.firings

@@ -172,3 +172,9 @@ def test_a_captured_value_that_is_in_no_reply_is_told(tmp_path: Path) -> None:
     assert status == 1
     assert "has 'transactionid' there; did you mean 'transaction_id'?" in told
     assert "no reply" not in _checked(lost % "transaction_id" + later, tmp_path)[1]
+
+
+def test_a_path_is_said_once(tmp_path: Path) -> None:
+    status, told = _checked("- outage: {on: venmo.send_mony}\n", tmp_path)
+    assert status == 1
+    assert told.count("mine.yaml: ") == 1
