@@ -34,6 +34,7 @@ class Mutant:
 
     name: str
     tries: tuple[Moves, ...]
+    differs: bool = False
 
 
 class Actions:

@@ -311,11 +311,11 @@ class Proof:
                 for mutant in actions.of(place):
                     await self._action(mutant, base)
         for mutant in blind_retries(moves):
-            await self._action(mutant, base, blind=True)
+            await self._action(mutant, base, differs=True)
         for mutant in unasked(moves, self._questions(moves)):
             await self._action(mutant, base)
         for mutant in mail_mutants(self.scenario, base.record, moves):
-            await self._action(mutant, base)
+            await self._action(mutant, base, differs=mutant.differs)
         now = parse_time(base.end.at)
         strangers = Strangers(self.scenario, moves, base.record.world, now)
         for candidates in await strangers.mutants():
@@ -357,15 +357,18 @@ class Proof:
         return places
 
     async def _action(
-        self, mutant: Mutant, oracle: Played, *, faulted: bool = True, blind: bool = False
+        self, mutant: Mutant, oracle: Played, *, faulted: bool = True, differs: bool = False
     ) -> bool:
-        """Play a mutant, and return whether it could be played."""
+        """Play a mutant, and return whether it could be played.
+
+        One that `differs` is never equivalent to the oracle, whatever its rows are.
+        """
         if mutant.name in self.tally.fates:
             return True
         for moves in mutant.tries:
             done = await self._replay(mutant.name, moves, faulted)
             if done is not None:
-                equal = not blind and self._equal(done, oracle)
+                equal = not differs and self._equal(done, oracle)
                 self.tally.mutant(mutant.name, done.verdicts.values(), equal)
                 return True
         return False

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from client_harness.proof.tokens import Token, Tokens, starts_of
+from client_harness.proof.tokens import Token, Tokens, starts_of, swaps
 from judge.reading import Reading, Spoken
 from judge.statements import Statement
 from judge.statements.scope import Moment
@@ -170,14 +170,18 @@ class Texts:
         self, message: Message, due: Sequence[Statement]
     ) -> Iterator[tuple[str, str]]:
         finder = self._tokens(message)
+        told = []
         for statement in self._own:
             if statement.mode == "never" or not statement.is_true(self.moment(message)):
                 continue
-            tokens = finder.of(statement.claim_at(self.moment(message)), message.text)
+            claim = statement.claim_at(self.moment(message))
+            tokens = finder.of(claim, message.text)
             if statement not in due and not self._meant(message.text, statement, tokens, message):
                 continue
+            told.append((statement.name, claim, tokens))
             for token in tokens:
                 yield f"{statement.name}: {token.sort} {token.shown}", token.replaced(message.text)
+        yield from swaps(message.text, told)
 
     def _meant(
         self, text: str, statement: Statement, tokens: Sequence[Token], message: Message

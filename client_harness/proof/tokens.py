@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from itertools import combinations, product
 from typing import Any
 
 from judge.reading import Claim
@@ -38,6 +39,70 @@ class Token:
         for start, end, new in sorted(self.spans, reverse=True):
             text = text[:start] + new + text[end:]
         return text
+
+
+def swaps(
+    text: str, tokens: Sequence[tuple[str, Claim, Sequence[Token]]]
+) -> Iterator[tuple[str, str]]:
+    """Yield what is swapped, and the text in which two claims have each other's value.
+
+    `tokens` are the names of statements, with their claims and what stands of them in the text.
+    """
+    for (name, claim, mine), (other, second, theirs) in combinations(tokens, 2):
+        for one, two in product(mine, theirs):
+            new = _swapped(text, one, two)
+            if new is None or _type(claim, one) != _type(second, two):
+                continue
+            if not _mean_the_same(claim, one, second, two):
+                yield f"{name} and {other}: {one.sort}s swapped", new
+
+
+def _type(claim: Claim, token: Token) -> str:
+    return vocabulary()[claim.kind].slots[token.slot].replace("people", "person")
+
+
+def _mean_the_same(one: Claim, token: Token, other: Claim, second: Token) -> bool:
+    """Return whether two claims differ only in what is swapped: "I wrote to Ana and to Ben"."""
+    if (one.kind, token.slot) != (other.kind, second.slot):
+        return False
+    rest = {slot: value for slot, value in one.slots.items() if slot != token.slot}
+    return rest == {slot: value for slot, value in other.slots.items() if slot != second.slot}
+
+
+def _swapped(text: str, one: Token, two: Token) -> str | None:
+    """Return a text with the values of two tokens swapped, or None if they cannot be told apart or
+    are not written alike.
+    """
+    if one.sort != two.sort:
+        return None
+    places = {span[:2] for span in one.spans} & {span[:2] for span in two.spans}
+    if places:
+        return None
+    edits: list[tuple[int, int, str]] = []
+    for token, other in ((one, two), (two, one)):
+        written = text[slice(*other.spans[0][:2])]
+        for start, end, _ in token.spans:
+            old = text[start:end]
+            new = _part(old, token, other) if token.sort == "name" else written
+            if token.sort in ("day", "time") and _shape(old) != _shape(new):
+                return None
+            edits.append((start, end, new))
+    for start, end, new in sorted(edits, reverse=True):
+        text = text[:start] + new + text[end:]
+    return text
+
+
+def _part(old: str, token: Token, other: Token) -> str:
+    """Return the part of another name that stands for a part of a name."""
+    name = token.shown.partition(" → ")[0]
+    new = other.shown.partition(" → ")[0]
+    if old == name:
+        return new
+    return new.split()[0] if old == name.split()[0] else new.split()[-1]
+
+
+def _shape(written: str) -> str:
+    return re.sub(r"[A-Za-z]+", "a", re.sub(r"\d+", "0", written))
 
 
 class Tokens:

@@ -253,6 +253,8 @@ def _same(want: Value, value: Value) -> bool:
     if want.type == "provider" and value.type == "person":
         return not set(want.means).isdisjoint(_mail_service(value.raw))
     if want.type in _FIGURES and value.type in _FIGURES:
+        if want.type != value.type and "number" not in (want.type, value.type):
+            return False  # 57% is no temperature
         rounded = want.type in ("temp", "percent")
         return abs(_number(want) - _number(value)) < (0.5 if rounded else 0.005)
     return want.type == value.type and bool(both)

@@ -16,7 +16,17 @@ from judge.reading.claims import Claim, Parts, vocabulary
 from judge.reading.content import share
 from judge.reading.marks import believed, marked, reported
 from judge.reading.phrases import read
-from judge.reading.slots import Group, covered, groups, is_amount, state_of, types_of
+from judge.reading.slots import (
+    VALUES,
+    Group,
+    agrees,
+    covered,
+    groups,
+    is_amount,
+    state_of,
+    types_of,
+)
+from judge.reading.special import type_of
 from judge.reading.texts import Spoken, Unit, stems_of, taken_apart
 
 _DENIED = frozenset(
@@ -190,10 +200,22 @@ def _fact(kind: str, slots: dict[str, Any], spoken: Spoken) -> str:
     named: set[str] = set()
     for unit in _telling(spoken, _DENIED):
         agreed, _ = _agreed(kind, slots, unit, spoken.people)
+        if kind == "figure" and _of_another_sort(slots, unit):
+            agreed -= {"is"}
         named |= agreed & wanted
         if wanted and wanted <= named:
             return unit.raw
     return ""
+
+
+def _of_another_sort(slots: dict[str, Any], unit: Unit) -> bool:
+    """Return whether a unit has a figure only of another sort: 57% is no temperature."""
+    sort = type_of(slots.get("unit", ""), slots.get("of", ""))
+    if sort is None or "is" not in slots:
+        return False
+    same = [v for v in unit.values.values() if v.type in VALUES["value"]]
+    same = [value for value in same if agrees("value", slots["is"], value, ())]
+    return bool(same) and all(value.type not in (sort, "number") for value in same)
 
 
 def _all_named(items: Sequence[str], spoken: Spoken) -> str:

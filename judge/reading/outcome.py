@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -131,6 +132,20 @@ def _of_another(denial: Instance, claims: Sequence[Instance]) -> bool:
     return any(not (claim.providers & denial.providers) for claim in claims)
 
 
+_UNDOES = re.compile(
+    r"\b(?:cancelled|canceled|reversed|withdrew|undid|recalled|stopped)"
+    r" (?:it|this|that|the (?:first|wrong|mistaken|old))\b"
+)
+
+
+def _undone(claim: Instance, later: Instance) -> bool:
+    """Return whether an earlier try is undone in the sentence that makes the claim with another
+    value: "It first went to Sam; I cancelled that and sent it to Samira".
+    """
+    after = claim.unit.number <= later.unit.number
+    return claim.earlier and after and _UNDOES.search(later.unit.low) is not None
+
+
 def contradiction(instances: Sequence[Instance], marks: Marks) -> Instance | None:
     """Return the place that contradicts a claim, if no place makes the claim properly."""
     standing = [i for i in instances if i.unit.number not in marks.taken_back]
@@ -141,6 +156,7 @@ def contradiction(instances: Sequence[Instance], marks: Marks) -> Instance | Non
             proper = [claim for claim in claims if instance.slot in claim.named]
         else:
             proper = claims
+        proper = [claim for claim in proper if not _undone(claim, instance)]
         if instance.contradiction and not instance.earlier and not proper:
             return instance
     return None

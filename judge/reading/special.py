@@ -8,6 +8,7 @@ import functools
 import re
 from collections.abc import Callable, Sequence
 
+from judge.reading.belonging import bound, chunk, of_range, of_thing, stretch
 from judge.reading.claims import Claim, vocabulary
 from judge.reading.concepts import stance as stance_of
 from judge.reading.content import share, words_match
@@ -44,9 +45,13 @@ _ASKING = frozenset(
 )
 _OLD = re.compile(
     r"\b(?:old|earlier|previous|previously|originally|initially|first|stale|outdated|instead of"
-    r"|rather than|was|were|had|used to|before|wrong|wrongly|not|over|under|above|below|than"
-    r"|between|at least|up to|about|around|fee|limit)\b"
+    r"|rather than|was|were|had|used to|before|wrong|wrongly|not|fee|limit)\b"
 )
+_BOUND = re.compile(
+    r"\b(?:over|under|above|below|than|between|at least|up to|about|around)"
+    r"(?: (?:a|an|the|your|just|of|to))? x(?:number|money|percent|temp)\d+x"
+)
+"""What makes a figure a bound; `Bells over Wassaw` is only a name."""
 _FORMER = re.compile(
     r"\b(?:old|earlier|previous|previously|originally|initially|instead of|rather than|used to"
     r"|wrong|not|before|after)\b"
@@ -137,101 +142,6 @@ def _distrusted(unit: Unit, place: int) -> bool:
     return _DISTRUST.search(tail) is not None
 
 
-def _chunk(unit: Unit, place: int, types: Sequence[str]) -> list[frozenset[str]]:
-    """Return the stems around a value that are nearer to it than to any other of its type.
-
-    A stretch without words of its own, such as the `5%` of `Bend: 5%`, takes in its label, unless
-    other values of the sentence share that label.
-    """
-    start, stop = _stretch(unit, place)
-    labels = {p: _label(unit, p, types) for p, v in unit.values.items() if v.type in types}
-    own = labels.get(place)
-    if own is not None and -1 not in labels.values():
-        start = own
-    return list(unit.stems[max(start, place - 5) : min(stop, place + 5)])
-
-
-def _stretch(unit: Unit, place: int) -> tuple[int, int]:
-    words = unit.sentence.words
-    ends = _ends(unit)
-    start = max((e for e in ends if e <= place), default=0)
-    return start, min((e for e in ends if e > place), default=len(words))
-
-
-def _ends(unit: Unit) -> list[int]:
-    joints = {i for i, word in enumerate(unit.sentence.words) if word.text in _JOINTS}
-    return sorted(unit.sentence.breaks | joints)
-
-
-def _label(unit: Unit, place: int, types: Sequence[str]) -> int | None:
-    """Return where the label of a value begins, None if it needs none, -1 if it has none."""
-    start, stop = _stretch(unit, place)
-    if unit.columns or _says_much(unit, start, stop):
-        return None
-    before = _before(_ends(unit), start)
-    taken = any(v.type in types and before <= p < start for p, v in unit.values.items())
-    return -1 if taken or before == start else before
-
-
-def _says_much(unit: Unit, start: int, stop: int) -> bool:
-    """Return whether a stretch holds a content word beside its values."""
-    for place in range(start, stop):
-        word = unit.sentence.words[place]
-        if place not in unit.values and word.text.isalpha() and word.text not in _LITTLE:
-            return True
-    return False
-
-
-_LITTLE = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "of",
-        "at",
-        "for",
-        "in",
-        "on",
-        "is",
-        "are",
-        "was",
-        "be",
-        "it",
-        "its",
-        "to",
-        "about",
-        "around",
-        "now",
-        "then",
-        "and",
-        "so",
-        "percent",
-        "degrees",
-        "f",
-        "c",
-        "per",
-        "that",
-        "there",
-        "will",
-        "your",
-        "you",
-        "has",
-        "have",
-        "with",
-        "up",
-        "down",
-        "only",
-        "just",
-        "total",
-    ]
-)
-_JOINTS = frozenset(["and", "but", "while", "with", "versus", "vs", "whereas"])
-
-
-def _before(ends: Sequence[int], at: int) -> int:
-    return max((e for e in ends if e < at), default=0)
-
-
 def _wide(text: Text, unit: Unit, spoken: Spoken, asked: bool = True) -> list[frozenset[str]]:
     stems = list(unit.stems)
     for other in text.around(unit):
@@ -281,7 +191,7 @@ def _figures(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
         if not near and not distinct:
             continue
         scores = {
-            p: share(of, _chunk(unit, p, types) + _cell(unit, p) + _sort_of(unit.values[p]))
+            p: share(of, chunk(unit, p, types) + _cell(unit, p) + _sort_of(unit.values[p]))
             if of
             else 1.0
             for p in places
@@ -308,12 +218,13 @@ def _figures(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
             elif want is not None and said == "yes" and not right:
                 alone = sum(score == best for score in scores.values()) == 1
                 sure = value.type != "number" or _infer(claim) is not None or len(places) == 1
+                sure = sure or bound(unit, place, of, types)
                 full = share(of, _own(text, unit) + _sort_of(value)) == 1.0 and scores[place] >= 0.5
                 doubted = not marked(*key).unsure.isdisjoint(
                     (unit.number - 1, unit.number, unit.number + 1)
                 )
                 full = full and not doubted
-                if of and alone and sure and full and not _OLD.search(unit.low):
+                if of and alone and sure and full and not _qualified(unit, of):
                     other = f"says {value.raw}, not {want:g}"
                     found.append(Instance(unit, place, "other", contradiction=other))
     return found
@@ -323,6 +234,14 @@ def _counts(unit: Unit, place: int, claim: Claim) -> bool:
     """Return whether a bare number counts things where a claim wants money: "for two days"."""
     value = unit.values[place]
     return value.type == "number" and _infer(claim) == "money" and not is_amount(unit, place)
+
+
+def _qualified(unit: Unit, of: str) -> bool:
+    """Return whether a sentence tells of a former figure, of a bound or of another sum."""
+    if _BOUND.search(unit.low):
+        return True
+    own = stems_of(of.replace("|", " "))
+    return any(found[0] not in own for found in _OLD.finditer(unit.low))
 
 
 def _sort_of(value: Value) -> list[frozenset[str]]:
@@ -341,11 +260,11 @@ def _tops(text: Text, of: str, types: Sequence[str]) -> set[int]:
 
 
 def _infer(claim: Claim) -> str | None:
-    return _type_of(claim.slots.get("unit", ""), claim.slots.get("of", ""))
+    return type_of(claim.slots.get("unit", ""), claim.slots.get("of", ""))
 
 
 @functools.lru_cache(maxsize=1024)
-def _type_of(unit: str, of: str) -> str | None:
+def type_of(unit: str, of: str) -> str | None:
     """Return the type of value that a figure's unit and name tell of."""
     stems = stems_of(f"{unit} {of}".replace("|", " "))
     for type_, words in _TYPES.items():
@@ -399,6 +318,7 @@ def _whens(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
         wrong = {}
         for slot in wanted:
             places = [p for p, v in unit.values.items() if v.type == slot]
+            places = of_range(what, unit, places) or of_thing(what, unit, places)
             good = [p for p in places if agrees(slot, claim.slots[slot], unit.values[p], ())]
             good = [p for p in good if _value_of(key, unit, p) == "yes"] or good
             if good:
@@ -440,7 +360,7 @@ def _beside(what: str, unit: Unit, wrong: dict[str, list[int]]) -> dict[str, lis
     for slot, places in wrong.items():
         near = []
         for place in places:
-            start, stop = _stretch(unit, place)
+            start, stop = stretch(unit, place)
             if share(what, unit.stems[start:stop]) == 1.0:
                 near.append(place)
         if near:

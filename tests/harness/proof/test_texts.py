@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from client_harness.proof.texts import Texts, negated
-from client_harness.proof.tokens import Tokens
+from client_harness.proof.tokens import Tokens, swaps
 from judge.reading import parse_claim
 from tests.harness.proof.tiny import oracle, tiny
 
@@ -103,3 +103,52 @@ def test_what_is_not_true_yet_is_an_early_claim() -> None:
         assert played.record is not None
         made = {m.name for m in Texts(scenario, played.record).mutants()}
     assert "text turn 1: false sent" in made and "text turn 2: false sent" not in made
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "text", "new"),
+    [
+        (
+            ("figure", {"of": "bells", "is": 17}),
+            ("figure", {"of": "star", "is": 11}),
+            "17 of Bells, 11 of Star.",
+            ["11 of Bells, 17 of Star."],
+        ),
+        (
+            ("paid", {"to": "Ana Reyes", "amount": 5}),
+            ("paid", {"to": "Ben Archer", "amount": 7}),
+            "Ana has $5 and Ben $7.",
+            ["Ben has $5 and Ana $7.", "Ana has $7 and Ben $5."],
+        ),
+        (
+            ("mailed", {"to": "Ana Reyes"}),
+            ("mailed", {"to": "Ben Archer"}),
+            "I wrote to Ana and Ben.",
+            [],
+        ),
+        (
+            ("when", {"what": "class", "day": "2026-03-18"}),
+            ("when", {"what": "dinner", "day": "2026-03-19"}),
+            "The class is on Wednesday, the dinner on Thursday.",
+            ["The class is on Thursday, the dinner on Wednesday."],
+        ),
+        (
+            ("when", {"what": "class", "day": "2026-03-17"}),
+            ("when", {"what": "dinner", "day": "2026-03-19"}),
+            "The class is on March 17, the dinner on Thursday.",
+            [],
+        ),
+    ],
+)
+def test_two_statements_swap_what_is_of_a_sort(
+    one: tuple[str, dict[str, object]],
+    other: tuple[str, dict[str, object]],
+    text: str,
+    new: list[str],
+) -> None:
+    finder = Tokens(PEOPLE, TODAY)
+    told = []
+    for name, (kind, slots) in (("one", one), ("other", other)):
+        claim = parse_claim(kind, slots)
+        told.append((name, claim, finder.of(claim, text)))
+    assert [made for _, made in swaps(text, told)] == new
