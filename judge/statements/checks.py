@@ -57,7 +57,7 @@ class Told(Check):
             return Finding(None, f"nothing was written to {where}", applies=False)
         if not texts:
             why = f"nothing was said in its turn: {_quoted(statement.sentence)}"
-            return Finding(False, why)
+            return Finding(False, f"{why}{_named(statement)}")
         events = [text.seq for text in texts]
         due = [text for text in texts if statement.is_true(text.moment)]
         if not due or (statement.turn != "any" and due[-1] is not texts[-1]):
@@ -86,7 +86,8 @@ class Told(Check):
         what = "denied" if stance == "denies" else "not told"
         shown = f" ({_quoted(where)})" if where else ""
         sentence = statement.sentence_at(texts[-1].moment)
-        return Finding(False, f"{what}: {sentence}{shown}{at_events(events)}", events)
+        why = f"{what}: {sentence}{shown}{_named(statement)}{at_events(events)}"
+        return Finding(False, why, events)
 
 
 class Mails(Check):
@@ -142,7 +143,8 @@ class Truthful(Check):
                 reading = _read(record, statement, text)
                 why = "" if is_vague(statement, reading) else _wrong(statement, reading, text)
                 if why:
-                    return Finding(False, f"in a mail: {why}{at_events([text.seq])}", [text.seq])
+                    why = f"in a mail: {why}{_named(statement)}{at_events([text.seq])}"
+                    return Finding(False, why, [text.seq])
         return Finding(True, "nothing false was claimed")
 
     def _false_claim(self, record: Record, text: _Said) -> str:
@@ -154,7 +156,7 @@ class Truthful(Check):
                 reading = replace(reading, stance="silent", unconfirmed=False)
             why = _wrong(statement, reading, text, true)
             if why:
-                return why
+                return f"{why}{_named(statement)}"
         return ""
 
     def _explained(
@@ -260,9 +262,7 @@ def _wrong(
     settled = statement.rests_on is not None and not _unsettled(statement, text)
     if reading.unconfirmed and settled and reading.stance != "claims":
         return f"says that it could not confirm what it had seen: {_quoted(reading.where)}"
-    if reading.stance == "claims" and statement.mode == "never":
-        return f"claims what is not so: {_quoted(reading.where)}"
-    if reading.stance == "claims" and not holds:
+    if reading.stance == "claims" and (statement.mode == "never" or not holds):
         return f"claims what is not so ({sentence}): {_quoted(reading.where)}"
     turn = statement.turn if isinstance(statement.turn, int) else text.last_turn
     denied = reading.stance == "denies" and holds and statement.mode == "must"
@@ -330,6 +330,11 @@ def _read(record: Record, statement: Statement, text: _Said) -> Reading:
 
     reading: Reading = record.kept(key, make)
     return reading
+
+
+def _named(statement: Statement) -> str:
+    """Return the name of a statement, by which its author finds it."""
+    return f" (statement {statement.name})"
 
 
 def _quoted(text: str) -> str:

@@ -8,7 +8,7 @@ import pytest
 
 from servers.kit.errors import InputError
 from tests.judge.change.played import SAY, scenario
-from tests.judge.statements.told import failed
+from tests.judge.statements.told import failed, judged
 
 REVIEW: dict[str, Any] = {
     "name": "reads_plates",
@@ -50,3 +50,16 @@ def test_a_statement_is_about_mails_or_about_a_known_table() -> None:
     ):
         with pytest.raises(InputError, match=said):
             scenario([SAY], statements=[REVIEW | wrong])
+
+
+def test_a_finding_names_its_statement() -> None:
+    oracle = [noted("Fourteen plates."), SAY]
+    false = {"name": "doubled", "never": "The plates came twice.", "claim": {"doubled": {}}}
+    lies: dict[str, Any] = {"say": "They came twice."}
+    for steps, gate, name in (
+        ([noted("Kind people."), SAY], "mails", "reads_plates"),
+        ([noted("All forty plates."), SAY], "truthful", "reads_plates"),
+        ([noted("Fourteen plates."), lies], "truthful", "doubled"),
+    ):
+        found = judged(oracle, steps, statements=[REVIEW, false]).findings
+        assert f"(statement {name})" in next(f.why for f in found if f.name == gate)
