@@ -17,7 +17,9 @@ _AGREES = re.compile(
 _REFUSES = re.compile(r"^(?:no|nope|not|don't|neither)\b", re.IGNORECASE)
 _SIGH = re.compile(r"^(?:oh|ah|well|hm+|sorry|right)\b[,.!]?\s+", re.IGNORECASE)
 _LOWER = words(
-    "the a an it it's that that's this those these my our your his her their to from with for on in"
+    "the a an it it's that that's this those these there there's there're they they're"
+    " we we've we're you you're he he's she she's here here's all put enter add"
+    " my our your his her their to from with for on in"
     " at by both only just please use send pay book take make do go ask tell write move put give"
     " choose pick forward reply keep leave set schedule order buy call"
 )

@@ -116,8 +116,8 @@ def _called(names: list[str], others: list[str], answer: Answer) -> list[str]:
 def mentions_other(text: str, answer: Answer) -> bool:
     """Return whether a text proposes a value of the same kind as the right one, but another.
 
-    Kinds are addresses, times, amounts and days, and names that begin alike. A kind of which the
-    value holds several only goes with it.
+    Kinds are addresses, times, amounts, days and plain numbers, and names that begin alike. A kind
+    of which the value holds several only goes with it.
     """
     value = aliases(answer.value or "")
     for kind in _KINDS:
@@ -125,6 +125,8 @@ def mentions_other(text: str, answer: Answer) -> bool:
         heard = _of_kind(kind, text)
         if len(wanted) == 1 and heard - wanted:
             return True
+    if _other_count(text, answer):
+        return True
     for name in value:
         begins = re.match(r"([A-Z]\w+) [A-Z]\w+$", name)
         if begins is None:
@@ -132,6 +134,45 @@ def mentions_other(text: str, answer: Answer) -> bool:
         for second in re.findall(rf"\b{begins[1]} ([A-Z]\w+)", plain(text)):
             if not mentions(name, [second]):
                 return True
+    return False
+
+
+_COUNT = re.compile(r"(\d+)(?: ([a-z]+))?", re.IGNORECASE)
+_HEARD = re.compile(
+    r"(?:\b([a-z]+)\s)?(?<![\w$€£.:/#@-])(\d+)(?![\w%:/@-]|\.\d|\))(?:\s([a-z]+))?", re.IGNORECASE
+)
+_MONTHS = (
+    "january february march april may june july august september october november december"
+    " jan feb mar apr jun jul aug sep oct nov dec"
+)
+_LABELS = words(
+    f"option choice step item version page list no line row room table question part {_MONTHS}"
+)
+"""Words after which a number is a name or a day, and counts nothing."""
+_AFTER_COUNT = words(
+    "in into for as or and then instead there here on at to now please right correct okay ok"
+    " because since if the with"
+)
+
+
+def _other_count(text: str, answer: Answer) -> bool:
+    """Return whether a text proposes another plain number than the right one.
+
+    Of the numbers of a text, those count that stand alone ("is it 12?") or before what is counted.
+    """
+    counts = [_COUNT.fullmatch(name) for name in aliases(answer.value or "")]
+    wanted = {int(found[1]) for found in counts if found is not None}
+    if len(wanted) != 1:
+        return False
+    (right_one,) = wanted
+    spoken = " ".join([*answer.asked, *(found[2] or "" for found in counts if found is not None)])
+    counted = bases(tokens(spoken.replace("|", " ")))
+    counted |= bases(re.findall(rf"\b{right_one}\s([a-z]+)", plain(answer.say).casefold()))
+    for before, number, after in _HEARD.findall(plain(text).casefold()):
+        of_it = not after or after in _AFTER_COUNT or bool(bases([after]) & counted)
+        year = len(number) == 4 and len(str(right_one)) != 4
+        if int(number) != right_one and of_it and not year and before not in _LABELS:
+            return True
     return False
 
 

@@ -307,3 +307,23 @@ def test_a_mistake_in_an_answer_is_one_line(fields: dict[str, Any], message: str
 def test_a_key_that_the_trace_could_not_tell_apart_is_refused(key: str) -> None:
     with pytest.raises(InputError, match="cannot be a key"):
         keyed({key: ANSWERS["ana"]})
+
+
+@pytest.mark.parametrize(
+    ("text", "reply"),
+    [
+        ("Should I put 12 copies?", "No, there are 17 copies of it."),
+        ("Is the number of copies 12?", "No, there are 17 copies of it."),
+        ("Should I enter 17 copies?", "Yes, there are 17 copies of it."),
+        ("I found 3 lists. How many copies?", "There are 17 copies of it."),
+        ("Should I enter the copies of the 2026 edition?", DEFAULT_ANSWER),
+        ("Shall I count the copies on May 4?", DEFAULT_ANSWER),
+        ("Shall I add it at 12:00?", DEFAULT_ANSWER),
+    ],
+)
+@pytest.mark.parametrize("value", ["17", "17 copies"])
+def test_another_plain_number_is_wrong(value: str, text: str, reply: str) -> None:
+    fields = {"asked": ["copies"], "say": "There are 17 copies of it.", "value": value}
+    user = User({"copies": Answer.model_validate(fields)}, DEFAULT_ANSWER, 1)
+    said = user.answer(text)
+    assert said is not None and said[1] == reply
