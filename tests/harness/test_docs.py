@@ -8,8 +8,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import yaml
+
 from client_harness import docs
 from client_harness.cli import app
+from scenarios.script import Route, Step, Violation, check_names, flat
+from servers.kit.expr.evaluate import FUNCTIONS, evaluate
 
 
 def test_generated_pages_are_not_stale() -> None:
@@ -57,3 +61,37 @@ scripts:
   naive: [{call: clock.get_time, save: t}, {say: "It is ${t.now}."}]
 violations: [{fails: looked, steps: [{say: "It is noon."}]}]
 """
+
+
+def _blocks(heading: str) -> list[str]:
+    """Return the YAML blocks of a section of the page about scenarios."""
+    page = (docs.ROOT / "docs/writing-scenarios.md").read_text()
+    section = re.split(r"^## ", page.split(f"\n## {heading}\n")[1], flags=re.M)[0]
+    return re.findall(r"```yaml\n(.*?)```", section, flags=re.S)
+
+
+def test_the_page_about_scenarios_shows_steps_that_can_be_read() -> None:
+    steps = [Step.model_validate(step) for step in yaml.safe_load(_blocks("Scripts")[0])]
+    check_names(steps, "scripts.oracle")
+    shown: set[str] = set()
+    for step in flat(steps):
+        shown |= step.model_fields_set
+    assert shown >= {"call", "args", "save", "id", "say", "batch", "repeat", "until", "do", "test"}
+
+
+def test_the_page_about_scenarios_computes_every_function() -> None:
+    page = (docs.ROOT / "docs/writing-scenarios.md").read_text()
+    scope = yaml.safe_load(_blocks("Scripts")[1])
+    rows = re.findall(r"^\| `(.+)` \| `(.+)` \|$", page, flags=re.M)
+    for expression, value in rows:
+        assert evaluate(expression, scope) == json.loads(value), expression
+    shown = " ".join(expression for expression, _ in rows)
+    assert [name for name in FUNCTIONS if f"{name}(" not in shown] == []
+
+
+def test_the_page_about_scenarios_shows_edits_that_can_be_read() -> None:
+    """`entry` stands for an argument that a script before it has named."""
+    edits = yaml.safe_load("entry: &entry {}\n" + _blocks("Routes and violations")[0])
+    for kind, key in ((Route, "routes"), (Violation, "violations")):
+        for edit in edits[key]:
+            kind.model_validate(edit)
