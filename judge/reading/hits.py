@@ -14,6 +14,7 @@ from judge.reading.forms import Form, possible
 from judge.reading.marks import believed, marked, reported
 from judge.reading.polarity import Passage, polarity, repeated
 from judge.reading.slots import is_amount, is_verb, segment
+from judge.reading.strays import strays
 from judge.reading.texts import Text, Unit, taken_apart
 from judge.reading.values import CROSS
 from judge.reading.words import Sentence, type_word
@@ -247,6 +248,8 @@ def _judged(
         return None
     if kind == "mailed" and _no_mail(unit, places):
         return None
+    if strays(kind, unit, places):
+        return None
     value, earlier = polarity(passage(key), unit.number, places)
     untrue = _UNTRUE.match(unit.low)
     if untrue is not None:
@@ -282,10 +285,15 @@ def _judged(
 
 
 def _of_nothing(unit: Unit, places: Sequence[int]) -> bool:
-    """Return whether a verb has "nothing" for its object: "I have taken nothing out"."""
+    """Return whether a verb has "nothing" for its object, or "no money"."""
     words = unit.sentence.words
     inside = {words[at].text for at in range(places[0] + 1, places[-1]) if at not in places}
-    return bool(inside & {"nothing", "nobody", "none"})
+    if inside & {"nothing", "nobody", "none"}:
+        return True
+    after = [word.text for word in words[places[0] + 1 : places[0] + 3]]
+    if words[places[0]].form != "ed" or len(places) < 2 or after[0] != "no":
+        return False
+    return after[-1] not in ("later", "more", "less", "fewer", "earlier", "sooner")
 
 
 _AWAITS = re.compile(

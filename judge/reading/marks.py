@@ -58,6 +58,8 @@ _REVISES = re.compile(
     r"|\bif you count\b|\bin which case\b|\bone of (?:these|those|the 2|the xnumber\d+x)\b)"
 )
 """What a text says to leave open what it has just told."""
+_BOTH = re.compile(r"^(?:only )?(?:one|1) of \b.*\bthe other\b")
+"""What became of each of two is no choice: "one of the two is gone, the other is not"."""
 _EITHER = re.compile(
     r"^(?:(?:so|well|exactly|only|just|but|now|here) )*(?:one|1) of (?:these|the following"
     r"|those|the two|the 2"
@@ -165,7 +167,7 @@ def marked(text: str, today: str, people: tuple[str, ...]) -> Marks:
     either: set[int] = set()
     lead: Unit | None = None
     for unit in taken.units:
-        if _LEAD.match(unit.low):
+        if _LEAD.match(unit.low) and not _BOTH.search(unit.low):
             lead = unit
         elif lead is not None and not _under_lead(lead, unit):
             lead = None
@@ -198,7 +200,11 @@ def _either(text: Text, unit: Unit, known: set[int]) -> bool:
     low = unit.low
     if _OPTION.match(low):
         return True
-    if _EITHER.search(low) and not re.search(r"\b(?:whether|if)\b.*\bor not\b", low):
+    if (
+        _EITHER.search(low)
+        and not _BOTH.search(low)
+        and not re.search(r"\b(?:whether|if)\b.*\bor not\b", low)
+    ):
         return not re.search(r"\b(?:not|did not|do not|no|neither)\b.{0,60}\beither$", low)
     above = text.heading(unit)
     if above is not None and above.number in known and unit.item:
@@ -257,6 +263,8 @@ def believed(unit: Unit, before: int, matched: Set[str]) -> bool:
     if found is None or set(found[0].split()) <= matched:
         return False
     words = len(low[: found.start()].split())
+    if found[0].startswith("should") and any(words < c <= before for c in unit.sentence.colons):
+        return False  # "she should be glad: her mail has left"
     if words <= before:
         between = low.split()[words:before]
         return "but" not in between

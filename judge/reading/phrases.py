@@ -32,6 +32,7 @@ from judge.reading.slots import (
     without_senders,
 )
 from judge.reading.special import special_instances
+from judge.reading.strays import taken_back
 from judge.reading.texts import Spoken, Text, Unit, stems_of, taken_apart, words_in
 from judge.reading.values import Value, aliases
 from servers.kit.service import services
@@ -193,7 +194,8 @@ def _of_group(
         other = ""
         if len(differing) == 1 and hit.value == "yes" and _same(claim, agreed):
             slot, raw, want = differing[0]
-            if _is_sure(kind.slots[slot], want, raw, own):
+            past = kind.slots[slot] == "money" and taken_back(want, text)
+            if not past and _is_sure(kind.slots[slot], want, raw, own):
                 other = f"says {raw}, not {_shown(kind.slots[slot], want)}"
         near = frozenset(agreed)
         at = differing[0][0] if other else ""

@@ -559,6 +559,7 @@ def _ahead(heading: Sentence) -> Polarity:
         w.text in ("would", "should", "shall", "want", "like", "next", "can") for w in words[:2]
     ) or _supposed(heading, _signs(heading), place, set(), clause):
         return "open"
+    one_of_them = {"one", "1"} & {w.text for w in words} and "other" in {w.text for w in words}
     if any(_negates(heading, i, set()) for i in range(clause, len(words))):
-        return "no"
+        return "yes" if one_of_them else "no"
     return "open" if any(w.text in _AHEAD for w in words) else "yes"

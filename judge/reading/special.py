@@ -18,6 +18,7 @@ from judge.reading.names import named
 from judge.reading.outcome import Instance
 from judge.reading.polarity import polarity
 from judge.reading.slots import VALUES, agrees, is_amount, provider_names
+from judge.reading.strays import is_difference, without_transit
 from judge.reading.texts import Spoken, Text, Unit, stems_of, taken_apart
 from judge.reading.values import Value, aliases
 
@@ -112,7 +113,7 @@ def _value_of(key: Key, unit: Unit, place: int, clause: str = "") -> str:
     value, _ = polarity(passage(key), unit.number, [place])
     if value == "no" and not clause and _not_of_value(unit, place):
         value = "yes"
-    if value == "yes" and _distrusted(unit, place):
+    if value == "yes" and (_distrusted(unit, place) or is_difference(unit, place)):
         return "open"
     words = {word.text for word in unit.sentence.words[:place]}
     if value == "open" and not words & _ASKING:
@@ -467,6 +468,7 @@ def _unconfirmed(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
     return found
 
 
+_TRANSIT_WORDS = frozenset(["facility", "warehouse", "hub", "depot", "carrier"])
 _ASKS = re.compile(
     r"\b(?:[Pp]lease,? |(I|[Ww]e)(?:['\u2019]ll| will|['\u2019]m going to| am going to| plan to))"
 )
@@ -482,7 +484,10 @@ def _fact(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
         plain = "\n".join(unit.raw for unit in text.units if unit.number not in out)
     if not spoken.asked:
         plain = _ASKS.sub(lambda found: found[1] or "", plain)
-    value, where = stance_of(claim.slots.get("says", ()), plain)
+    says = claim.slots.get("says", ())
+    if not _TRANSIT_WORDS & stems_of(" ".join(says)):
+        plain = without_transit(plain)
+    value, where = stance_of(says, plain)
     if value == "absent":
         return []
     kind = "claims" if value == "asserted" else "denies"

@@ -23,7 +23,7 @@ _THINGS = {
     "wiki": "page pages comment comments",
     "music": "song songs track tracks playlist playlists",
     "ridesharing": "ride rides car cab taxi",
-    "travel": "booking bookings room hotel apartment flight",
+    "travel": "booking bookings hotel apartment flight",
 }
 """Words for the things that a category's services hold."""
 

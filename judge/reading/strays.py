@@ -1,0 +1,176 @@
+"""Forms that speak of another thing than their kind: "it left the warehouse", "I sent him $95"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from judge.reading.slots import is_amount, is_verb
+from judge.reading.texts import Text, Unit
+
+_POINTING = frozenset(["it", "that", "them", "this", "those"])
+_LOOKED = frozenset(
+    {"saved", "checked", "looked", "opened", "read", "asked", "searched", "counted"}
+    | {"compared", "listed", "reviewed", "refreshed", "verified", "viewed", "waited"}
+)
+_LISTS = frozenset(["requests", "payments", "transfers", "orders", "invoices", "bills", "list"])
+_MAILS = frozenset(["email", "emails", "mail", "mails", "message", "reply", "answer", "letter"])
+_TOWARDS = frozenset(["to", "at", "through", "over", "into"])
+_OUT = frozenset(["went", "left", "gone"])
+_TOLD = frozenset(["wrote", "told", "emailed", "mailed", "replied", "answered", "promised"])
+
+
+def strays(kind: str, unit: Unit, places: Sequence[int]) -> bool:
+    """Return whether a form of a kind speaks of another thing."""
+    if _over_a_colon(unit, places):
+        return True
+    if kind == "mailed":
+        return _of_money(unit, places) or _answers_by_paying(unit, places)
+    if kind == "missing":
+        return _of_another_figure(unit, places)
+    if kind == "doubled":
+        return _looked_again(unit, places)
+    if kind == "open":
+        return _open_list(unit, places) or _has_gone(unit, places)
+    return kind == "paid" and _told_by_others(unit, places)
+
+
+def _over_a_colon(unit: Unit, places: Sequence[int]) -> bool:
+    """Return whether a form begins in a denied clause and ends after its colon: "Kai cannot tease
+    you: one reply is there".
+    """
+    words = unit.sentence.words
+    for colon in unit.sentence.colons:
+        if not places[0] < colon <= places[-1]:
+            continue
+        before = [place for place in range(places[0], colon) if place not in places]
+        denied = any(words[place].text in ("not", "never") for place in before)
+        if denied and before[-1] - places[0] >= 2:
+            return True
+    return False
+
+
+def _of_money(unit: Unit, places: Sequence[int]) -> bool:
+    """Return whether what was sent is money: "sent $95 to Ben", "Ben gets 45", or "it costs 95, so
+    I sent him that".
+    """
+    words = unit.sentence.words
+    if any(words[place].text in _MAILS for place in places):
+        return False
+    for place in places:
+        if words[place].text not in ("sent", "gets", "got", "received", "has", "forwarded"):
+            continue
+        if place + 1 in unit.values and is_amount(unit, place + 1):
+            after = words[place + 2 : place + 4]
+            return not any(word.text.startswith(("email", "mail")) for word in after)
+        if words[place].text == "sent" and _sends_a_sum(unit, place):
+            return True
+    return False
+
+
+def _sends_a_sum(unit: Unit, verb: int) -> bool:
+    """Return whether "that" is the amount with which the clause before ends."""
+    words = unit.sentence.words
+    if verb >= 2 and [words[verb - 2].text, words[verb - 1].text] == ["what", "i"]:
+        named = any(is_amount(unit, p) for p in unit.values if p < verb)
+        return named and unit.texts.isdisjoint(_MAILS)  # "it costs $95, and that is what I sent"
+    if not {word.text for word in words[verb + 1 : verb + 3]} & _POINTING:
+        return False
+    start = max((b for b in unit.sentence.breaks if b <= verb), default=0)
+    return start - 1 in unit.values and is_amount(unit, start - 1)
+
+
+def _answers_by_paying(unit: Unit, places: Sequence[int]) -> bool:
+    """Return whether only a request was answered: "I answered Ben's request by paying"."""
+    words = unit.sentence.words
+    if not any(words[place].text == "answered" for place in places) or "by" not in unit.texts:
+        return False
+    return not unit.texts.isdisjoint(("paying", "accepting", "settling", "declining"))
+
+
+def _of_another_figure(unit: Unit, places: Sequence[int]) -> bool:
+    """Return whether only a day or a figure is denied: "not on the 27th", "no longer 65"."""
+    words = unit.sentence.words
+    last = places[-1]
+    if words[last].text == "longer":
+        return last + 1 in unit.values and unit.values[last + 1].type != "person"
+    if words[last].text not in ("on", "in"):
+        return False
+    near = [unit.values[place].type for place in (last + 1, last + 2) if place in unit.values]
+    return bool({"day", "time"} & set(near))
+
+
+def _looked_again(unit: Unit, places: Sequence[int]) -> bool:
+    """Return whether only a look, or saving, was repeated: "I read it twice"."""
+    words = unit.sentence.words
+    again = [words[place].text for place in places] in (["once", "more"], ["twice"])
+    before = words[max(0, places[0] - 4) : places[0]]
+    return again and any(word.text in _LOOKED for word in before)
+
+
+def _open_list(unit: Unit, places: Sequence[int]) -> bool:
+    """Return whether "open" only says at which list one looked: "I went back to your open requests
+    and checked".
+    """
+    words = unit.sentence.words
+    first = places[0]
+    if first < 2 or first + 1 >= len(words) or words[first + 1].text not in _LISTS:
+        return False
+    own = words[first - 1].text in ("your", "the", "my")
+    return own and words[first - 2].text in _TOWARDS
+
+
+def _has_gone(unit: Unit, places: Sequence[int]) -> bool:
+    """Return whether a form of what is to go speaks of what went: "it went out an hour later"."""
+    words = unit.sentence.words
+    return any(words[place].text in _OUT for place in places)
+
+
+def _told_by_others(unit: Unit, places: Sequence[int]) -> bool:
+    """Return whether another person told of a payment: "Ana wrote that both payments arrived"."""
+    words = unit.sentence.words
+    for place in range(places[0]):
+        value = unit.values.get(place)
+        if value is None or value.type != "person":
+            continue
+        for verb in range(place + 1, min(place + 3, len(words))):
+            if words[verb].text in _TOLD and is_verb(unit, verb):
+                tail = [word.text for word in words[verb : places[0]]]
+                return "that" in tail
+    return False
+
+
+_TRANSIT = re.compile(
+    r"\b(?:arrived|came|got) (?:at|in|into|to|through) (?:\w+ ){1,4}?"
+    r"(?:facility|warehouse|hub|depot|terminal|cent(?:er|re)|carrier)\b",
+    re.IGNORECASE,
+)
+_CHANGED = re.compile(
+    r"\b(?:(?:gone|went|goes|is|was|came|come) (?:\w+ )?(?:down|up|lower|higher|less|more)"
+    r"|dropped|fell|fallen|rose|risen|shrank|grew|decreased|increased) by(?: \w+)?$"
+)
+
+
+def without_transit(text: str) -> str:
+    """Return a text without what only says that a thing came to a place on its way."""
+    return _TRANSIT.sub("is on its way", text)
+
+
+def is_difference(unit: Unit, place: int) -> bool:
+    """Return whether a value only says how much less or more there is: "it went down by 31.80"."""
+    head = " ".join(word.text for word in unit.sentence.words[:place])
+    return _CHANGED.search(head) is not None
+
+
+_BACK = frozenset(["cancelled", "canceled", "refunded", "returned", "withdrawn", "reversed"])
+
+
+def taken_back(amount: float, text: Text) -> bool:
+    """Return whether a text names an amount that was taken back: "the $35 is cancelled"."""
+    for unit in text.units:
+        if unit.texts.isdisjoint(_BACK) or not unit.texts.isdisjoint(("not", "never", "no")):
+            continue
+        sums = [value.means[0] for value in unit.values.values() if value.type == "money"]
+        if sums and all(abs(cents - amount * 100) < 0.5 for cents in sums):
+            return True
+    return False
