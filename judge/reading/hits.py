@@ -284,6 +284,13 @@ def _judged(
     return Hit(unit, tuple(places), value, earlier)
 
 
+_NO_MATTER = frozenset(
+    {"later", "more", "less", "fewer", "earlier", "sooner"}
+    | {"fee", "fees", "charge", "charges", "tip", "tax", "interest", "surcharge"}
+)
+"""What a "no" after a verb may be of while the deed was done: "you paid no fee"."""
+
+
 def _of_nothing(unit: Unit, places: Sequence[int]) -> bool:
     """Return whether a verb has "nothing" for its object, or "no money"."""
     words = unit.sentence.words
@@ -293,7 +300,7 @@ def _of_nothing(unit: Unit, places: Sequence[int]) -> bool:
     after = [word.text for word in words[places[0] + 1 : places[0] + 3]]
     if words[places[0]].form != "ed" or len(places) < 2 or after[0] != "no":
         return False
-    return after[-1] not in ("later", "more", "less", "fewer", "earlier", "sooner")
+    return after[-1] not in _NO_MATTER
 
 
 _AWAITS = re.compile(

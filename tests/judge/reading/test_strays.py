@@ -93,6 +93,11 @@ def test_a_deed_to_nothing_is_none() -> None:
     assert deeds(spoken("I sent the money."))
 
 
+def test_no_fee_is_no_denial_of_a_payment() -> None:
+    text = "The transfer to Ben is on its way. You paid no fee."
+    assert stance("paid", {"to": "Ben Asher"}, text) == "claims"
+
+
 def test_what_became_of_each_of_two_is_no_choice() -> None:
     item = "\n\n- Ana Reyes: the request is withdrawn.\n- Tomas Lind: still open."
     ana = {"what": "request", "who": ["Ana Reyes"]}
