@@ -30,7 +30,10 @@ _SOURCE = re.compile(r".*(source|account|card|payment_method)_id|account|from_ac
 
 @dataclass(frozen=True)
 class Mutant:
-    """A mutant: its name, and the moves to try. The first that fit are the mutant."""
+    """A mutant: its name, and the moves to try. The first that fit are the mutant.
+
+    One that `differs` is never equivalent to the oracle, whatever its rows are.
+    """
 
     name: str
     tries: tuple[Moves, ...]
