@@ -99,7 +99,9 @@ def new_scenario(
             help="A kind of fault (dropped_write) or of failure (staleness).", metavar="KIND"
         ),
     ] = "dropped_write",
-    person: Annotated[str, typer.Option(help="Whose world it plays in.")] = "maya",
+    person: Annotated[
+        str, typer.Option("--person", "--world", help="Whose world it plays in.")
+    ] = "maya",
     out: Out = None,
 ) -> None:
     """Start a scenario: a small task at one service that goes wrong in one way.
