@@ -10,9 +10,9 @@ from datetime import time
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
-from servers.calendar import _edit as edit
 from servers.calendar import _rules as rules
 from servers.calendar._recurrence import starts
+from servers.kit import future
 from servers.kit.errors import did_you_mean
 from servers.kit.noise import share
 from servers.kit.service import Service
@@ -26,6 +26,8 @@ MOST_CONFLICTS = 10
 """Most conflicts of an event that are reported."""
 ANSWER_DELAY = 600
 """Seconds that everybody takes at least to answer an invitation."""
+_ANSWERS = {"accept": "accepted", "tentative": "tentative", "decline": "declined"}
+"""Answers by what somebody does with an invitation."""
 
 
 class BusyTime(NamedTuple):
@@ -50,48 +52,54 @@ def my_answer(svc: Service, words: rules.Words, row: Row) -> str | None:
 def answer_of(svc: Service, row: Row, attendee: Row) -> str:
     """Return the answer of an attendee so far.
 
-    People whose calendar is known answer within two days and decline if they are busy; a few never
-    answer.
+    People whose calendar is known answer within two days, or in their manner, and decline if they
+    are busy; a few never answer.
     """
     if attendee["response"] is not None:
         return attendee["response"]
+    if svc.now < answers_at(svc, row, attendee):
+        return "needsAction"
+    return coming_answer(svc, row, attendee)
+
+
+def answers_at(svc: Service, row: Row, attendee: Row) -> int:
+    """Return the moment at which an attendee whose calendar is known answers, in their manner."""
+    manner = future.manner_of(svc.db, attendee["email"], "invitation")
+    if manner is None:
+        return usually_answers_at(row, attendee)
+    zone = ZoneInfo(svc.person["timezone"])
+    invited_at = parse_time(attendee["invited_at"])
+    return future.drawn(manner, "/".join(_key(row, attendee)), invited_at, zone)
+
+
+def usually_answers_at(row: Row, attendee: Row) -> int:
+    """Return the moment at which somebody without a manner answers."""
+    delay = ANSWER_DELAY + int(share("delay", *_key(row, attendee)) * 2 * rules.DAY)
+    return parse_time(attendee["invited_at"]) + delay
+
+
+def _key(row: Row, attendee: Row) -> tuple[str, str]:
+    return row["series_id"] or row["id"], attendee["email"]
+
+
+def coming_answer(svc: Service, row: Row, attendee: Row) -> str:
+    """Return what an attendee will have answered when they do, needsAction if they never do."""
     if svc.db.get("calendar_people", attendee["email"]) is None:
         return "needsAction"
-    key = (row["series_id"] or row["id"], attendee["email"])
-    delay = ANSWER_DELAY + int(share("delay", *key) * 2 * rules.DAY)
-    if svc.now < parse_time(attendee["invited_at"]) + delay:
+    manner = future.manner_of(svc.db, attendee["email"], "invitation")
+    if manner is not None and manner["does"] == future.NOTHING:
         return "needsAction"
     first = parse_time(row["start_at"])
     last = parse_time(row["end_at"])
     times = known_busy(svc, attendee["email"], first, last)
     if any(status in ("busy", "oof") for _, _, status in times):
         return "declined"
-    drawn = share("answer", *key)
+    if manner is not None:
+        return _ANSWERS[manner["does"]]
+    drawn = share("answer", *_key(row, attendee))
     if drawn < 0.8:
         return "accepted"
     return "tentative" if drawn < 0.9 else "needsAction"
-
-
-def respond(svc: Service, words: rules.Words, event_id: str, response: str) -> dict[str, Any]:
-    """Answer an invitation to an event, a series or one occurrence, and return the row.
-
-    Refuses if the account was not invited.
-    """
-    row = rules.live(svc, words, event_id)
-    rules.calendar(svc, words, row["calendar_id"], "writer")
-    if my_answer(svc, words, row) is None or rules.is_me(svc, words, row["organizer"]):
-        svc.fail(
-            "NOT_INVITED",
-            f"You are not an invited attendee of '{row['title']}', "
-            f"organized by {row['organizer']}.",
-            f"Only invitations can be answered; see the attendees in {words.list_events}.",
-            event_id=event_id,
-        )
-    answered = [
-        a | {"response": response} if rules.is_me(svc, words, a["email"]) else a
-        for a in row["attendees"]
-    ]
-    return edit.change(svc, words, row, attendees=answered)
 
 
 def attendee(svc: Service, row: Row, email: str, add: str) -> dict[str, Any]:

@@ -7,6 +7,8 @@ from datetime import timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from servers.calendar import _busy
+from servers.calendar import _mail as mail
 from servers.calendar import _rules as rules
 from servers.calendar._recurrence import flaw, starts
 from servers.calendar._series import end_of, following
@@ -179,7 +181,9 @@ def new(svc: Service, words: rules.Words, calendar: Row, **columns: Any) -> Row:
         "people": people_text(given["attendees"]),
     }
     stamps = {"created_at": svc.time, "updated_at": svc.time}
-    return svc.db.insert(rules.table(words), row | given | stamps)
+    event = svc.db.insert(rules.table(words), row | given | stamps)
+    mail.made(svc, words, event)
+    return event
 
 
 def change(svc: Service, words: rules.Words, row: Row, **changes: Any) -> dict[str, Any]:
@@ -204,6 +208,7 @@ def change(svc: Service, words: rules.Words, row: Row, **changes: Any) -> dict[s
         svc.db.insert(rules.table(words), row | changes)
     else:
         svc.db.update(rules.table(words), row["id"], **changes)
+    mail.changed(svc, words, row, row | changes)
     return row | changes
 
 
@@ -231,3 +236,25 @@ def _change_occurrences(
 def cancel(svc: Service, words: rules.Words, row: Row) -> dict[str, Any]:
     """Cancel an event, a whole series, or one occurrence alone."""
     return change(svc, words, row, cancelled_at=svc.time)
+
+
+def respond(svc: Service, words: rules.Words, event_id: str, response: str) -> dict[str, Any]:
+    """Answer an invitation to an event, a series or one occurrence, and return the row.
+
+    Refuses if the account was not invited.
+    """
+    row = rules.live(svc, words, event_id)
+    rules.calendar(svc, words, row["calendar_id"], "writer")
+    if _busy.my_answer(svc, words, row) is None or rules.is_me(svc, words, row["organizer"]):
+        svc.fail(
+            "NOT_INVITED",
+            f"You are not an invited attendee of '{row['title']}', "
+            f"organized by {row['organizer']}.",
+            f"Only invitations can be answered; see the attendees in {words.list_events}.",
+            event_id=event_id,
+        )
+    answered = [
+        a | {"response": response} if rules.is_me(svc, words, a["email"]) else a
+        for a in row["attendees"]
+    ]
+    return change(svc, words, row, attendees=answered)

@@ -18,6 +18,7 @@ from typing_extensions import TypedDict
 
 from servers.calendar._recurrence import starts
 from servers.calendar._series import end_of
+from servers.kit import search
 from servers.kit.fields import Email, PersonName
 from servers.kit.service import Service
 from servers.kit.store import Table
@@ -52,7 +53,7 @@ INVITES = {"attendees": {"ne": []}, "series_id": {"exists": False}}
 """Events that others were asked to; an occurrence that was changed alone belongs to its series."""
 EVENT_NOUN = "the event {title} on {start_at:moment}"
 SEARCH = ("title", "description", "location", "people")
-INDEX = ("calendar_id", "start_at", "series_id")
+INDEX = ("calendar_id", "start_at", "series_id", "end_at", "recurrence", "original_at")
 SHARED = {
     # People whose calendars can be looked into (working hours are local), and their busy times;
     # a busy time with a `rule` repeats.
@@ -380,14 +381,18 @@ def occurrences(
     wanted = set(ids) if ids is not None else {c["id"] for c in calendars(svc, words)}
     stored = svc.db.rows(
         table(words),
-        "recurrence IS NULL AND start_at<? AND end_at>? AND cancelled_at IS NULL",
+        # The pluses leave the index on end_at, the only one that passes over what is past.
+        "+recurrence IS NULL AND +start_at<? AND end_at>? AND cancelled_at IS NULL",
         iso(last),
         iso(first),
     )
-    apart = {
-        (r["series_id"], r["original_at"])
-        for r in svc.db.rows(table(words), "series_id IS NOT NULL")
-    }
+    changed = svc.db.rows(
+        table(words),
+        "series_id IS NOT NULL AND original_at>? AND original_at<?",
+        iso(first - LONGEST),
+        iso(last + DAY),
+    )
+    apart = {(r["series_id"], r["original_at"]) for r in changed}
     stopped = {
         r["id"]
         for r in svc.db.rows(table(words), "recurrence IS NOT NULL AND cancelled_at IS NOT NULL")
@@ -408,12 +413,25 @@ def occurrences(
 def matching(
     svc: Service, words: Words, query: str, calendar_id: str | None
 ) -> list[dict[str, Any]]:
-    """Return live events that contain all words, best match first; a series appears once."""
+    """Return live events that match words, best match first; a series appears once.
+
+    Of events that match equally well, the next one comes first, then the latest that is over.
+    """
     if calendar_id is None:
         ids = {c["id"] for c in calendars(svc, words)}
     else:
         ids = {calendar(svc, words, calendar_id)["id"]}
-    hits = [r for r in svc.db.search(table(words), query) if r["calendar_id"] in ids]
+    marks = ",".join("?" * len(ids))
+    source = search.Source(table(words), f"calendar_id IN ({marks})", tuple(sorted(ids)))
+    totals = search.scores(svc.db, query, source)
+
+    def away(row: Row) -> tuple[bool, int, str]:
+        start = parse_time(row["start_at"])
+        return start < svc.now, abs(start - svc.now), row["id"]
+
+    marks = ",".join("?" * len(totals))
+    rows = sorted(svc.db.rows(table(words), f"id IN ({marks})", *totals), key=away)
+    hits = search.in_order(rows, totals)
     return [r for r in hits if find(svc, words, r["id"])["cancelled_at"] is None]
 
 

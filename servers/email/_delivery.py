@@ -1,12 +1,8 @@
-"""How mail goes out and arrives: delivery between the person's accounts, bounces, and drafts.
-
-A bounce is written when the mail goes out, dated a minute later: rows from the future have not
-arrived yet, so nothing has to run at that time.
-"""
+"""How mail goes out and arrives: delivery between accounts, letters, answers, bounces, drafts."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from servers.email._rules import (
     DRAFT_PREFIXES,
@@ -19,33 +15,14 @@ from servers.email._rules import (
     people_text,
     written_json,
 )
+from servers.kit.posts import Letter
 from servers.kit.service import Service
 from servers.kit.types import Json, Row
-from servers.kit.values import iso, parse_time
+from servers.kit.values import iso
 
 BOUNCE_SECONDS = 60
 
 
-class _Daemon(NamedTuple):
-    """Who sends a provider's bounces, and under which subject."""
-
-    address: str
-    name: str
-    subject: str
-
-
-_DAEMONS = {
-    "gmail": _Daemon(
-        "mailer-daemon@googlemail.com",
-        "Mail Delivery Subsystem",
-        "Delivery Status Notification (Failure)",
-    ),
-    "outlook": _Daemon(
-        "mailer-daemon@outlook.office.com",
-        "Microsoft Outlook",
-        "Undeliverable: {subject}",
-    ),
-}
 _RESERVED = ("invalid", "test", "example", "localhost")
 """Top-level domains that RFC 2606 reserves, so no mail server answers there."""
 
@@ -104,6 +81,8 @@ def send(
         reason = undeliverable(service, recipient)
         if reason is not None:
             _bounce(service, account, sent, recipient, reason)
+        elif recipient in mail.to:
+            service.expect("mail", recipient, about=sent["id"])
     return sent
 
 
@@ -134,6 +113,99 @@ def _arrive(service: Service, target: Row, common: Row) -> None:
     service.db.insert(table, common | placed(provider, "inbox") | own_columns)
 
 
+# -- letters of services ----------------------------------------------------------------------
+def take_in(service: Service, letter: Letter) -> bool:
+    """Put a service's letter into the account that it is addressed to, filed as the person files.
+
+    Returns whether an account of the service's provider has the address. A letter about a message
+    of the account joins its thread.
+    """
+    account = service.db.get("email_accounts", letter.to)
+    if account is None or account["provider"] != service.name:
+        return False
+    table = f"{service.name}_emails"
+    message_prefix, thread_prefix = PREFIXES[service.name]
+    about = service.db.get(table, letter.about)
+    thread_id = about["thread_id"] if about else service.new_id(thread_prefix)
+    row = {
+        "id": service.new_id(message_prefix),
+        "account": letter.to,
+        "thread_id": thread_id,
+        "conversation": about["conversation"] if about else thread_id,
+        "sender": letter.sender,
+        "sender_name": letter.sender_name,
+        "recipients": [letter.to],
+        "cc": [],
+        "bcc": [],
+        "subject": letter.subject,
+        "body": letter.body,
+        "attachments": [],
+        "read": False,
+        "starred": False,
+        "important": False,
+        "created_at": service.time,
+        "people": people_text(letter.sender_name, letter.sender, [letter.to]),
+    }
+    filed = service.db.rows(
+        "email_filing", "account=? AND sender=?", letter.to, letter.sender, order="id", limit=1
+    )
+    service.db.insert(table, row | placed(service.name, "inbox") | _kept(service.name, filed))
+    return True
+
+
+def _kept(provider: str, filed: list[Row]) -> Json:
+    """Return the columns of a new message that the person's filing decides."""
+    if not filed:
+        return {}
+    rule = filed[0]
+    if provider == "gmail":
+        labels = [name for name in rule["labels"] if name != "archive"]
+        return {"labels": labels if "archive" in rule["labels"] else ["inbox", *labels]}
+    return {"folder": rule["folder"] or "inbox", "categories": rule["categories"]}
+
+
+# -- answers of people ------------------------------------------------------------------------
+def receive_answer(service: Service, reaction: Row) -> None:
+    """Let somebody answer a message of the person's, in its thread and with its words below."""
+    table = f"{service.name}_emails"
+    sent = service.db.get(table, reaction["about"])
+    if sent is None or reaction["does"] != "answer":
+        return
+    later = service.db.rows(
+        table,
+        "thread_id=? AND account=sender AND created_at>?",
+        sent["thread_id"],
+        sent["created_at"],
+    )
+    if any(reaction["who"] in row["recipients"] for row in later):
+        return  # the answer to the later message is the answer to both
+    known = service.db.get("email_directory", reaction["who"])
+    name = known["name"] if known else reaction["who"]
+    quoted = "\n".join(f"> {line}".rstrip() for line in sent["body"].splitlines())
+    first_name = name.partition(" ")[0]
+    subject = sent["subject"]
+    row = {
+        "id": service.new_id(PREFIXES[service.name][0]),
+        "account": sent["account"],
+        "thread_id": sent["thread_id"],
+        "conversation": sent["conversation"],
+        "sender": reaction["who"],
+        "sender_name": name,
+        "recipients": [sent["account"]],
+        "cc": [],
+        "bcc": [],
+        "subject": subject if subject.lower().startswith("re:") else f"Re: {subject}",
+        "body": f"{reaction['says']}\n\n{first_name}\n\n{sent['sender_name']} wrote:\n{quoted}",
+        "attachments": [],
+        "read": False,
+        "starred": False,
+        "important": False,
+        "created_at": service.time,
+        "people": people_text(name, reaction["who"], [sent["account"]]),
+    }
+    service.db.insert(table, row | placed(service.name, "inbox"))
+
+
 # -- bounces ----------------------------------------------------------------------------------
 def undeliverable(service: Service, recipient: str) -> str | None:
     """Return why an address cannot be reached, or None if it can.
@@ -154,31 +226,10 @@ def undeliverable(service: Service, recipient: str) -> str | None:
 
 
 def _bounce(service: Service, account: Row, sent: Row, recipient: str, reason: str) -> None:
-    daemon = _DAEMONS[service.name]
-    own = account["address"]
-    row = {
-        "id": service.new_id(PREFIXES[service.name][0]),
-        "account": own,
-        "thread_id": sent["thread_id"],
-        "conversation": sent["conversation"],
-        "sender": daemon.address,
-        "sender_name": daemon.name,
-        "recipients": [own],
-        "cc": [],
-        "bcc": [],
-        "subject": daemon.subject.format(subject=sent["subject"]),
-        "body": (
-            f"Your message to {recipient} was not delivered: {reason}.\n\n"
-            f"Original subject: {sent['subject']}"
-        ),
-        "attachments": [],
-        "read": False,
-        "starred": False,
-        "important": False,
-        "created_at": iso(parse_time(sent["created_at"]) + BOUNCE_SECONDS),
-        "people": people_text(daemon.name, daemon.address, [own], [recipient]),
-    }
-    service.db.insert(f"{service.name}_emails", row | placed(service.name, "inbox"))
+    """Let the provider tell the sender, a minute later, what could not be delivered."""
+    said = {"recipient": recipient, "reason": reason, "subject": sent["subject"]}
+    due = service.now + BOUNCE_SECONDS
+    service.post("bounce", account["address"], said, about=sent["id"], due=due)
 
 
 # -- drafts -----------------------------------------------------------------------------------

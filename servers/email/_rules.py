@@ -15,6 +15,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from servers.kit.errors import ServiceError, did_you_mean
+from servers.kit.listing import Listing
 from servers.kit.service import Service
 from servers.kit.store import Table
 from servers.kit.types import Json, Row
@@ -31,7 +32,8 @@ MAIL = (
 `conversation` is the same in every account; `people` is the text that people searches look at.
 """
 
-SEARCH = ("subject", "body", "people")
+SEARCH = ("subject", "people", "body")
+WEIGHTS = (3, 3, 1)
 DRAFT = (
     "id:str account:str/ref recipients:list/recipients cc:list/recipients bcc:list/recipients "
     "subject:str/prose body:str/prose attachments:list/matter created_at:str/stamp"
@@ -40,15 +42,20 @@ DRAFT = (
 SHARED_TABLES = {
     "email_accounts": Table(
         "address:str/matter provider:str/matter username:str/matter name:str/matter "
-        "active:bool/session",
+        "active:bool/session timezone:str/derived",
         identity=True,
         noun="the mail account {address}",
     ),
     "email_directory": Table("address:str name:str organisation:str?", catalogue=True),
+    "email_filing": Table(
+        "id:str account:str sender:str labels:list folder:str? categories:list", catalogue=True
+    ),
 }
 """The person's accounts with either provider, and a directory of the people who exist.
 
-A domain that belongs to an organisation has no addresses besides those in the directory.
+A domain that belongs to an organisation has no addresses besides those in the directory. The filing
+says where the person keeps what a sender writes: its labels in Gmail (`archive` keeps it out of the
+inbox), its folder and categories in Outlook.
 """
 
 PREFIXES = {"gmail": ("gem", "gth"), "outlook": ("oem", "oth")}
@@ -270,6 +277,13 @@ def sign_in(service: Service, username: str, list_tool: str) -> Json:
 
 
 # -- messages that an account holds -----------------------------------------------------------
+def listed(service: Service, since: str | None = None, until: str | None = None) -> Listing:
+    """Return the list of the signed-in account's messages, newest first, of some local days."""
+    rows = Listing(service.db, f"{service.name}_emails", by="created_at")
+    rows = rows.only("account=? AND created_at<=?", own_address(service), service.time)
+    return rows.days(since, until, active(service)["timezone"])
+
+
 def arrived(service: Service, where: str = "", *params: Any) -> list[Row]:
     """Return the messages of the signed-in account that have arrived, newest first.
 

@@ -38,7 +38,7 @@ ORDERS = Table(
     "expires_at:str?/derived cancelled_at:str?/stamp failure:str?/derived hold:int/derived "
     "fills:list/derived lots:list?/matter fee:int/derived ref:str?/manner "
     "client_key:str?/session",
-    index=("account_id", "ref"),
+    index=("account_id, created_at", "ref", "created_at"),
     outward={},
     noun="a {order_type} order to {side} {symbol}",
 )
@@ -48,7 +48,7 @@ TRANSFERS = Table(
     "id:str account_id:str/ref direction:str/matter amount:int/matter instant:int/derived "
     "method:str/matter bank:str/derived created_at:str/stamp clears_at:str/derived "
     "failed_at:str?/derived failure:str?/derived tax_year:int?/matter ref:str?/ref",
-    index=("account_id",),
+    index=("account_id", "created_at"),
     outward={},
     noun="a {direction} of {amount:cents}",
 )
@@ -56,7 +56,7 @@ DIVIDENDS = Table(
     "id:str account_id:str/ref symbol:str/matter ex_date:str/derived pay_date:str/derived "
     "pays_at:str/derived per_share:int/derived units:int/derived amount:int/derived "
     "order_id:str?/ref",
-    index=("account_id",),
+    index=("account_id", "ex_date"),
     noun="a dividend of {amount:cents} from {symbol}",
 )
 WATCH = Table("symbol:str/matter added_at:str/stamp", noun="the security {symbol} on the watchlist")

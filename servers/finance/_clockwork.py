@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from datetime import date, time, timedelta
 from typing import Any, Literal
 
 from servers.finance import _calendar as calendar
 from servers.finance import _figures as figures
+from servers.finance import _mail as mail
 from servers.finance import _market as market
 from servers.finance._brokerage import Words, account, find_security, tradable
 from servers.finance._dealing import order_row, place
@@ -17,7 +17,7 @@ from servers.kit.errors import ServiceError
 from servers.kit.service import Service
 from servers.kit.store import Table
 from servers.kit.types import Row
-from servers.kit.values import iso, parse_time
+from servers.kit.values import iso
 from servers.kit.zones import local_day, local_moment, months_later
 
 RECURRING = Table(
@@ -33,60 +33,21 @@ _AHEAD = 120
 """How many days the agenda looks ahead for an ex-date."""
 
 
-@dataclass(frozen=True)
-class Job:
-    """A kind of scheduled work: when it is next due (epoch seconds), and how to do it."""
-
-    due_at: Callable[[], int | None]
-    run: Callable[[int], None]
-
-
-def run_due(svc: Service, jobs: Iterable[Job]) -> None:
-    """Do everything that is due, in order of time; ties go to the job listed first."""
-    listed = list(jobs)
-    while True:
-        waiting = []
-        for place_in_list, job in enumerate(listed):
-            moment = job.due_at()
-            if moment is not None and moment <= svc.now:
-                waiting.append((moment, place_in_list))
-        if not waiting:
-            return
-        moment, place_in_list = min(waiting)
-        listed[place_in_list].run(moment)
-
-
-def is_due(svc: Service, words: Words, recurring: bool = True) -> bool:
-    """Whether an ex-date or a recurring investment has come due since the last check."""
-    query = "SELECT 1 FROM finance_agenda WHERE id=?1 AND next_at<=?2"
-    if recurring:
-        query += f" UNION ALL SELECT 1 FROM {words.tables}_recurring WHERE next_at<=?2"
-    return bool(svc.db.sql(f"{query} LIMIT 1", words.tables, svc.time))
-
-
 # -- dividends ------------------------------------------------------------------------------------
-def dividends(
+def record_dividends(
     svc: Service, words: Words, accounts: Iterable[str], reinvests: Callable[[str, str], bool]
-) -> Job:
-    """Return the job that computes dividends on each ex-date.
+) -> None:
+    """Compute the dividends of an ex-date, which begins now, and note the next one.
 
     `reinvests` tells for an account and a symbol whether dividends buy more shares.
     """
     listed = list(accounts)
-
-    def due_at() -> int | None:
-        agenda = svc.db.get("finance_agenda", words.tables)
-        return parse_time(agenda["next_at"]) if agenda else None
-
-    def run(moment: int) -> None:
-        for row, paid in paid_on(market.securities(svc, words.kinds), moment):
-            for account_id in listed:
-                reinvest = reinvests(account_id, row["symbol"])
-                entitle(svc, words, account_id, row, paid, moment, reinvest)
-        following = next_ex_date(market.securities(svc, words.kinds), moment)
-        svc.db.update("finance_agenda", words.tables, next_at=following)
-
-    return Job(due_at, run)
+    for row, paid in paid_on(market.securities(svc, words.kinds), svc.now):
+        for account_id in listed:
+            reinvest = reinvests(account_id, row["symbol"])
+            entitle(svc, words, account_id, row, paid, svc.now, reinvest)
+    following = next_ex_date(market.securities(svc, words.kinds), svc.now)
+    svc.db.update("finance_agenda", words.tables, next_at=following)
 
 
 def paid_on(rows: list[Row], moment: int) -> list[tuple[dict[str, Any], figures.Dividend]]:
@@ -145,7 +106,8 @@ def entitle(
             )
             svc.db.insert(f"{words.tables}_orders", order)
     dividend = dividend_row(account_id, row, paid, units, order_id)
-    svc.db.insert(f"{words.tables}_dividends", {"id": svc.new_id(words.dividend_id), **dividend})
+    dividend = {"id": svc.new_id(words.dividend_id), **dividend}
+    mail.dividend(svc, words, svc.db.insert(f"{words.tables}_dividends", dividend))
 
 
 def dividend_row(
@@ -192,30 +154,21 @@ def next_run(start: date, frequency: Frequency, after: int, every_day: bool = Fa
         number += 1
 
 
-def recurring(svc: Service, words: Words) -> Job:
-    """Return the job that makes recurring investments.
+def run_recurring(svc: Service, words: Words, investment: Row) -> None:
+    """Make the run of a recurring investment that is due now.
 
     A run that is refused leaves a failed order.
     """
     table = f"{words.tables}_recurring"
-
-    def due_at() -> int | None:
-        earliest = svc.db.sql(f"SELECT min(next_at) FROM {table} WHERE next_at IS NOT NULL")[0][0]
-        return parse_time(earliest) if earliest else None
-
-    def run(moment: int) -> None:
-        for investment in svc.db.rows(table, "next_at=?", iso(moment), order="rowid"):
-            row = market.security(svc, investment["symbol"])
-            if row is None:
-                svc.db.update(table, investment["id"], next_at=None)
-                continue
-            invest(svc, words, investment, row, moment)
-            start = date.fromisoformat(investment["start_date"])
-            every_day = row["kind"] == "crypto"
-            following = next_run(start, investment["frequency"], moment, every_day)
-            svc.db.update(table, investment["id"], next_at=iso(following))
-
-    return Job(due_at, run)
+    row = market.security(svc, investment["symbol"])
+    if row is None:
+        svc.db.update(table, investment["id"], next_at=None)
+        return
+    invest(svc, words, investment, row, svc.now)
+    start = date.fromisoformat(investment["start_date"])
+    every_day = row["kind"] == "crypto"
+    following = next_run(start, investment["frequency"], svc.now, every_day)
+    svc.db.update(table, investment["id"], next_at=iso(following))
 
 
 def invest(svc: Service, words: Words, investment: Row, row: Row, moment: int) -> None:
@@ -245,7 +198,7 @@ def invest(svc: Service, words: Words, investment: Row, row: Row, moment: int) -
             created_at=iso(moment),
             failure=refusal.code,
         )
-        svc.db.insert(f"{words.tables}_orders", failed)
+        mail.refused(svc, words, svc.db.insert(f"{words.tables}_orders", failed))
 
 
 def start_recurring(
@@ -273,7 +226,9 @@ def start_recurring(
         "next_at": iso(first),
         "cancelled_at": None,
     }
-    return svc.db.insert(f"{words.tables}_recurring", investment)
+    investment = svc.db.insert(f"{words.tables}_recurring", investment)
+    mail.plan(svc, words, "plan_started", investment)
+    return investment
 
 
 def stop_recurring(svc: Service, words: Words, investment_id: str, lister: str) -> Row:
@@ -288,4 +243,5 @@ def stop_recurring(svc: Service, words: Words, investment_id: str, lister: str) 
         hint = f"{lister} shows the recurring investments that are active."
         svc.fail("INVESTMENT_ALREADY_CANCELED", message, hint, investment_id=investment_id)
     svc.db.update(f"{words.tables}_recurring", investment_id, next_at=None, cancelled_at=svc.time)
+    mail.plan(svc, words, "plan_stopped", row)
     return row

@@ -12,6 +12,7 @@ from pydantic import Field
 from servers.finance import _calendar as calendar
 from servers.finance import _figures as figures
 from servers.finance import _market as market
+from servers.kit import search as search_in
 from servers.kit.errors import did_you_mean
 from servers.kit.service import Service
 from servers.kit.store import Table
@@ -93,7 +94,7 @@ def find_security(svc: Service, words: Words, symbol: str) -> dict[str, Any]:
 def search(
     svc: Service, words: Words, query: str | None, type_: str | None, exchange: str | None
 ) -> list[dict[str, Any]]:
-    """Return securities whose symbol or name contains every word, best match first.
+    """Return securities that match words by symbol, name or line of business, best first.
 
     An exact match of the symbol comes first, delisted securities come last. `type_` and `exchange`
     are the service's own names.
@@ -106,7 +107,7 @@ def search(
     listed = {r["symbol"]: r for r in market.securities(svc, delisted=True) if fits(r)}
     symbols = list(listed)
     if query is not None:
-        matches = svc.db.search("finance_securities", query)
+        matches = search_in.find(svc.db, "finance_securities", query, order="volume DESC, symbol")
         symbols = [r["symbol"] for r in matches if r["symbol"] in listed]
     exact = (query or "").strip().upper()
     return sorted(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from servers.finance import _calendar as calendar
+from servers.finance import _mail as mail
 from servers.finance import _market as market
 from servers.finance._brokerage import MAIN, Account, Words, account
 from servers.finance._orders import (
@@ -19,6 +21,7 @@ from servers.finance._orders import (
     units_of,
     value,
 )
+from servers.kit.listing import Listing
 from servers.kit.service import Service
 from servers.kit.types import Row
 from servers.kit.values import dollars, iso
@@ -79,7 +82,9 @@ def place(
         lots=lots,
         fee=fee,
     )
-    return svc.db.insert(f"{words.tables}_orders", order | {"client_key": client_key})
+    placed = svc.db.insert(f"{words.tables}_orders", order | {"client_key": client_key})
+    mail.order(svc, words, placed)
+    return placed
 
 
 def _check_money(svc: Service, words: Words, mine: Account, planned: Plan, fee: int) -> None:
@@ -139,6 +144,33 @@ def orders(svc: Service, words: Words, account_id: str | None = None) -> list[Ro
     return svc.db.rows(f"{words.tables}_orders", where, *args, order="created_at DESC, rowid DESC")
 
 
+def listed_orders(
+    svc: Service,
+    words: Words,
+    since: str | None,
+    until: str | None,
+    account_id: str | None = None,
+) -> Listing:
+    """Return the list of orders, newest first: of some days in New York, of one account."""
+    rows = Listing(svc.db, f"{words.tables}_orders", by="created_at")
+    rows = rows.only("created_at<=?", svc.time).days(since, until, calendar.NEW_YORK)
+    return rows if account_id is None else rows.only("account_id=?", account_id)
+
+
+def listed_transfers(
+    svc: Service, words: Words, since: str | None, until: str | None, direction: str | None = None
+) -> Listing:
+    """Return the list of transfers, newest first: of some days in New York, of one direction."""
+    rows = Listing(svc.db, f"{words.tables}_transfers", by="created_at")
+    rows = rows.only("created_at<=?", svc.time).days(since, until, calendar.NEW_YORK)
+    return rows if direction is None else rows.only("direction=?", direction)
+
+
+def listed_dividends(svc: Service, words: Words, since: str | None, until: str | None) -> Listing:
+    """Return the list of dividends, latest ex-date first."""
+    return Listing(svc.db, f"{words.tables}_dividends", by="ex_date").days(since, until, None)
+
+
 def order_row(
     order_id: str,
     row: Row,
@@ -194,6 +226,7 @@ def cancel(svc: Service, words: Words, order_id: str) -> dict[str, Any]:
     past_fills = [fill for fill in row["fills"] if fill[0] <= svc.time]
     changes = {"fills": past_fills, "cancelled_at": svc.time}
     svc.db.update(f"{words.tables}_orders", order_id, **changes)
+    mail.cancelled(svc, words, row | changes)
     return row | changes
 
 
@@ -322,7 +355,9 @@ def transfer(
         "tax_year": tax_year,
         "ref": ref,
     }
-    return svc.db.insert(f"{words.tables}_transfers", row)
+    moved = svc.db.insert(f"{words.tables}_transfers", row)
+    mail.transfer(svc, words, moved)
+    return moved
 
 
 def _check_withdrawal(svc: Service, words: Words, mine: Account, amount: int) -> None:

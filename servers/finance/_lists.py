@@ -8,6 +8,7 @@ from typing import Any
 
 from servers.finance import _calendar as calendar
 from servers.finance import _figures as figures
+from servers.finance import _mail as mail
 from servers.finance import _market as market
 from servers.finance._brokerage import Words, find_security
 from servers.finance._orders import crossing
@@ -115,7 +116,9 @@ def set_alert(
         "triggers_at": None if met_at is None else iso(met_at),
         "removed_at": None,
     }
-    return svc.db.insert(f"{words.tables}_alerts", alert)
+    alert = svc.db.insert(f"{words.tables}_alerts", alert)
+    mail.alert(svc, words, alert)
+    return alert
 
 
 def alerts(svc: Service, words: Words) -> list[Row]:

@@ -29,6 +29,7 @@ from typing import Any, Literal, get_args
 from zoneinfo import ZoneInfo
 
 from servers.finance import _calendar as calendar
+from servers.kit import search as search_in
 from servers.kit.noise import draws
 from servers.kit.service import Service
 from servers.kit.store import Table
@@ -48,7 +49,8 @@ SECURITIES = Table(
     "expense_ratio:float? minimum_investment:int? stocks_percent:int? "
     "bonds_percent:int? target_year:int? headquarters:str? founded:int? employees:int? "
     "listed_at:str halted_at:str? delisted_at:str?",
-    search=("symbol", "name"),
+    search=("name", "symbol", "about", "industry", "category", "kind", "sector"),
+    weights=(4, 4, 2, 2, 2, 2, 1),
     index=("kind",),
     catalogue=True,
 )
@@ -458,12 +460,12 @@ def securities(
 
 
 def search(svc: Service, words: str, kinds: Iterable[str] = ()) -> list[dict[str, Any]]:
-    """Return listed securities whose symbol or name contains every word, best match first.
+    """Return listed securities that match words by symbol, name or line of business, best first.
 
     An exact match of the symbol comes before all others.
     """
     listed = {r["symbol"]: r for r in securities(svc, kinds)}
     exact = words.strip().upper()
-    matches = svc.db.search("finance_securities", words)
+    matches = search_in.find(svc.db, "finance_securities", words, order="volume DESC, symbol")
     symbols = [r["symbol"] for r in matches if r["symbol"] in listed]
     return [listed[symbol] for symbol in sorted(symbols, key=lambda s: s != exact)]

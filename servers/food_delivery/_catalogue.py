@@ -6,7 +6,7 @@ so that repeated reads agree.
 
 from __future__ import annotations
 
-import re
+from collections import Counter
 from collections.abc import Iterator
 from datetime import date, time, timedelta
 from typing import Annotated, Any, NotRequired
@@ -17,6 +17,8 @@ from typing_extensions import TypedDict
 
 from servers.food_delivery import _rules as rules
 from servers.food_delivery._rules import Words
+from servers.kit import search
+from servers.kit.errors import did_you_mean
 from servers.kit.fields import Id
 from servers.kit.geo import miles
 from servers.kit.noise import share
@@ -33,7 +35,8 @@ RESTAURANTS = Table(
     "id:str kind:str name:str category:str tags:str price:int rating:float ratings:int "
     "street:str city:str state:str zip:str lat:float lng:float phone:str timezone:str "
     "hours:list prep:int min_order:int radius:float closed_on:str?",
-    search=("name", "category", "tags"),
+    search=("name", "category", "tags", "street"),
+    weights=(4, 4, 3, 1),
     index=("kind",),
     catalogue=True,
 )
@@ -42,7 +45,8 @@ RESTAURANTS = Table(
 ITEMS = Table(
     "id:str restaurant_id:str section:str name:str price:int options:list diet:str scarce:bool "
     "unit:str? out_since:str? removed_at:str?",
-    search=("name", "section"),
+    search=("name", "section", "diet"),
+    weights=(3, 1, 1),
     index=("restaurant_id",),
     catalogue=True,
 )
@@ -92,7 +96,14 @@ Items = Annotated[list[OrderItem], Field(min_length=1, max_length=30, descriptio
 PlainItems = Annotated[
     list[PlainItem], Field(min_length=1, max_length=40, description="What to order.")
 ]
-FILLERS = ("and", "food", "restaurant", "restaurants", "the", "with")
+EMPTY = frozenset(
+    ("food", "restaurant", "restaurants", "delivery", "takeout", "open", "now", "tonight")
+)
+"""Words of a query that tell no place from others."""
+ALIKE = 0.08
+"""Places whose scores differ by less than this share of the best one come by distance."""
+ON_THE_MENU = 0.8
+"""What a word on the menu counts, compared with one in the name or the kind of food."""
 SPAN = 5400
 """Seconds for which a scarce item stays available or sold out."""
 
@@ -214,48 +225,50 @@ def nearby(
 
     They are ordered by match or, without a query, by distance.
     """
-    places = svc.db.rows(f"{words.tables}_restaurants", "kind=?", kind, order="id")
+    places: list[Row] = svc.db.rows(f"{words.tables}_restaurants", "kind=?", kind, order="id")
     if category is not None:
         known = sorted({p["category"] for p in places})
         if category.lower() not in {k.lower() for k in known}:
-            message = f"There is no category {category!r}."
+            message = f"There is no category {category!r}{did_you_mean(category, known)}"
             hint = f"Categories: {', '.join(known)}."
             svc.fail("CATEGORY_NOT_FOUND", message, hint, category=category)
         places = [p for p in places if p["category"].lower() == category.lower()]
     if open_only:
         places = [p for p in places if span_at(p, svc.now)]
-    places = [p | {"miles": distance(p, address)} for p in places]
+    places = [{**p, "miles": distance(p, address)} for p in places]
     places = [p for p in places if (p["miles"] or 0) <= 25]
     if query is None:
         return sorted(places, key=lambda p: (p["miles"] or 0, p["id"]))
-    ranks = _ranks(svc, words, query)
-    return sorted((p for p in places if p["id"] in ranks), key=lambda p: ranks[p["id"]])
+    totals = _scores(svc, words, query, {place["id"] for place in places})
+    places.sort(key=lambda p: (p["miles"] or 0, p["id"]))
+    return search.in_order(places, totals, grain=ALIKE)
 
 
-def _ranks(svc: Service, words: Words, query: str) -> dict[str, int]:
-    """Return the ranks, by id, of the places whose own text or menu has every word of a query.
-
-    Places with all words in their own text come first. Words in `FILLERS` and signs such as & are
-    ignored.
-    """
-    terms = _terms(query)
-    restaurants = f"{words.tables}_restaurants"
-    by_own_text = [r["id"] for r in svc.db.search(restaurants, " ".join(terms))]
-    by_every_word: set[str] = set()
-    for number, term in enumerate(terms):
-        items = svc.db.search(f"{words.tables}_items", term)
-        ids = {item["restaurant_id"] for item in items if item["removed_at"] is None}
-        ids |= {r["id"] for r in svc.db.search(restaurants, term)}
-        by_every_word = ids if number == 0 else by_every_word & ids
-    others = sorted(by_every_word - set(by_own_text))
-    return {place_id: rank for rank, place_id in enumerate([*by_own_text, *others])}
+def cuisines(svc: Service, words: Words) -> Json:
+    """Return the categories of restaurants near the default address, as replies show them."""
+    near = nearby(svc, words, "restaurant", None, None, False, default_address(svc, words))
+    count = Counter(place["category"] for place in near)
+    return {"cuisines": [{"category": k, "restaurants": n} for k, n in sorted(count.items())]}
 
 
-def _terms(query: str) -> list[str]:
-    """Return the words and quoted phrases of a query that carry meaning."""
-    terms = re.findall(r'"[^"]+"|\S+', query)
-    terms = [term for term in terms if re.search(r"\w", term)]
-    return [term for term in terms if term.lower() not in FILLERS]
+def _scores(svc: Service, words: Words, query: str, near: set[str]) -> search.Scores:
+    """Return how well places match a query by their own text or by what is on their menus."""
+    on_sale = f"SELECT id, restaurant_id FROM {words.tables}_items WHERE removed_at IS NULL"
+    sold = svc.db.sql(on_sale)
+
+    def nearby(places: search.Scores) -> search.Scores:
+        return {place: score for place, score in places.items() if place in near}
+
+    def of_places(items: search.Scores) -> search.Scores:
+        best: search.Scores = {}
+        for item, place in sold:
+            if item in items and place in near:
+                best[place] = max(best.get(place, 0.0), ON_THE_MENU * items[item])
+        return best
+
+    own = search.Source(f"{words.tables}_restaurants", spread=nearby)
+    menus = search.Source(f"{words.tables}_items", spread=of_places)
+    return search.scores(svc.db, search.without(query, EMPTY), own, menus)
 
 
 def place_json(svc: Service, place: Row, key: str) -> Json:

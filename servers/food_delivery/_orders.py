@@ -17,6 +17,7 @@ from servers.food_delivery import _pricing as pricing
 from servers.food_delivery import _rules as rules
 from servers.food_delivery._pricing import Draft, Price
 from servers.food_delivery._rules import Words
+from servers.kit.listing import Listing
 from servers.kit.noise import share
 from servers.kit.service import Service
 from servers.kit.types import Json, Row
@@ -151,9 +152,12 @@ def find_order(svc: Service, words: Words, order_id: str) -> Row:
     return row
 
 
-def orders(svc: Service, words: Words) -> list[Row]:
-    """Return all orders, newest first."""
-    return svc.db.rows(f"{words.tables}_orders", order="placed_at DESC, rowid DESC")
+def orders(
+    svc: Service, words: Words, since: str | None = None, until: str | None = None
+) -> Listing:
+    """Return orders, newest first: all, or those of some local days."""
+    listed = Listing(svc.db, f"{words.tables}_orders", by="placed_at")
+    return listed.days(since, until, rules.zone(svc, words))
 
 
 def lines(svc: Service, words: Words, order_id: str) -> list[Row]:
@@ -233,7 +237,9 @@ def add_lines(svc: Service, words: Words, order_id: str, rows: list[Row]) -> Non
 
 def waiting_at(svc: Service, words: Words, address_id: str) -> list[str]:
     """Return the ids of orders still on their way to an address."""
-    there = [row for row in orders(svc, words) if row["address_id"] == address_id]
+    there = svc.db.rows(
+        f"{words.tables}_orders", "address_id=?", address_id, order="placed_at DESC, rowid DESC"
+    )
     return [row["id"] for row in there if active(row, svc.time)]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
+from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, Field
 
@@ -23,7 +24,8 @@ SHARED = {
     "food_delivery_areas": Table("zip:str city:str state:str lat:float lng:float", catalogue=True),
 }
 PROFILE = Table(
-    "id:str name:str/matter email:str/matter phone:str/matter", noun="the profile of {name}"
+    "id:str name:str/matter email:str/matter phone:str/matter timezone:str/derived",
+    noun="the profile of {name}",
 )
 ADDRESSES = Table(
     "id:str street:str/matter city:str/matter state:str/matter zip:str/matter lat:float/derived "
@@ -107,6 +109,13 @@ class Words:
     list_orders: str
     windows: str
     quote: str
+    refund: str
+    list_refunds: str
+
+
+def zone(svc: Service, words: Words) -> ZoneInfo:
+    """Return the time zone of the account."""
+    return ZoneInfo(svc.db.rows(f"{words.tables}_profile")[0]["timezone"])
 
 
 # -- addresses -------------------------------------------------------------------------------------

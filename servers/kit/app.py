@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hmac
+import logging
 import socket
 from collections.abc import AsyncGenerator, Generator, Sequence
 from dataclasses import dataclass, field
@@ -21,7 +22,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from servers.kit import wire
 from servers.kit.errors import InputError, did_you_mean, sentence
@@ -32,7 +33,20 @@ from servers.kit.session import ALL, Session
 LOOPBACK = ("127.0.0.1:*", "localhost:*", "[::1]:*")
 """The Host headers that are accepted by default."""
 
+READ_WITHIN = 30.0
+"""Seconds in which a request must have come in, from its first byte to the end of its body."""
+UNUSED = 120.0
+"""Seconds for which a connection stays open between requests, or before the first one.
+
+It is longer than clients keep idle connections, so that none reuses one as we close it.
+"""
+IDLE = 900.0
+"""Seconds without a request after which an MCP session ends; its client must open a new one."""
+
 _SESSION = "haywire.session"
+_MOST_READ = 5 * 2**20
+"""Bytes of a body that are read ahead; the protocol's own limit, which refuses it, is below."""
+_log = logging.getLogger(__name__)
 
 
 def allowed(host: str) -> tuple[str, ...]:
@@ -81,10 +95,15 @@ class Episodes:
 class _Endpoint:
     """One MCP server per service for the whole process, through which all episodes' requests go."""
 
-    def __init__(self, host: Host, hosts: Sequence[str], names: Sequence[str]) -> None:
+    def __init__(
+        self, host: Host, hosts: Sequence[str], names: Sequence[str], idle: float, read: float
+    ) -> None:
         self._host = host
+        self._read = read
         audience = Audience()
-        self._managers = {name: http_manager(_server(name, audience), hosts) for name in names}
+        self._managers = {
+            name: http_manager(_server(name, audience), hosts, idle) for name in names
+        }
         self.closing = anyio.Event()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -94,13 +113,49 @@ class _Endpoint:
         if isinstance(admitted, JSONResponse):
             await admitted(scope, receive, send)
             return
+        replay = await self._whole(request, receive, send)
+        if replay is None:
+            return
         scope[_SESSION] = admitted
 
         def drop() -> None:
             scope["app"].state.drop(scope["client"])
 
         app = self._managers[request.path_params["service"]].asgi_app
-        await wire.serve(app, scope, receive, send, drop=drop, closing=self.closing)
+        await wire.serve(app, scope, replay, send, drop=drop, closing=self.closing)
+
+    async def _whole(self, request: Request, receive: Receive, send: Send) -> Receive | None:
+        """Read a request's body, and return what receives it again.
+
+        A client that goes away before its request is complete, or takes too long to send it, gets
+        no service: this logs one line and returns None.
+        """
+        taken: list[Message] = []
+        size = 0
+        with anyio.move_on_after(self._read):
+            while True:
+                message = await receive()
+                taken.append(message)
+                size += len(message.get("body", b""))
+                if not message.get("more_body") or size > _MOST_READ:
+                    break
+        where = f"{request.method} {request.url.path}"
+        if not taken or (taken[-1].get("more_body") and size <= _MOST_READ):
+            _log.warning("%s: its body did not come in within %g s", where, self._read)
+            message = f"The request did not come in within {self._read:g} seconds."
+            refusal = _refusal(408, "REQUEST_TIMEOUT", message)
+            refusal.headers["connection"] = "close"
+            await refusal(request.scope, receive, send)
+            return None
+        if taken[-1]["type"] == "http.disconnect":
+            _log.warning("%s: the client went away before the request was complete", where)
+            return None
+        taken.reverse()
+
+        async def replay() -> Message:
+            return taken.pop() if taken else await receive()
+
+        return replay
 
     def _admit(self, request: Request) -> Session | JSONResponse:
         """Return the session that a request is for, or the response that refuses the request."""
@@ -161,14 +216,21 @@ async def _not_found(request: Request, problem: Exception) -> JSONResponse:
 
 
 def make_app(
-    host: Host, *, hosts: Sequence[str] = LOOPBACK, names: Sequence[str] | None = None
+    host: Host,
+    *,
+    hosts: Sequence[str] = LOOPBACK,
+    names: Sequence[str] | None = None,
+    idle: float = IDLE,
+    read_within: float = READ_WITHIN,
 ) -> Starlette:
     """Return the app.
 
     `hosts` are the allowed Host headers (`name:*` for any port). `names` are the services to serve;
-    the default is all of ours, and `all`.
+    the default is all of ours, and `all`. An MCP session without a request for `idle` seconds ends,
+    and a request that has not come in `read_within` seconds is refused.
     """
-    endpoint = _Endpoint(host, hosts, names if names is not None else (*services(), ALL))
+    served = names if names is not None else (*services(), ALL)
+    endpoint = _Endpoint(host, hosts, served, idle, read_within)
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncGenerator[None]:
@@ -182,6 +244,7 @@ def make_app(
     app = Starlette(routes=routes, lifespan=lifespan, exception_handlers={404: _not_found})
     app.router.redirect_slashes = False
     app.state.closing = endpoint.closing
+    app.state.read_within = read_within
     return app
 
 
@@ -189,7 +252,8 @@ def make_app(
 async def run_app(app: Starlette, host: str = "127.0.0.1", port: int = 0) -> AsyncGenerator[int]:
     """Serve an app inside the running event loop and yield the bound port; port 0 takes a free one.
 
-    The app must have an event `app.state.closing`. It gets `app.state.drop`, a function that closes
+    The app must have an event `app.state.closing`, and may have `read_within`, the seconds in which
+    a request's headers must come in. It gets `app.state.drop`, a function that closes
     the connection of a client (host and port) at once.
 
     Raises `InputError` if the address cannot be bound. On exit, open streams end and calls in
@@ -215,8 +279,8 @@ async def run_app(app: Starlette, host: str = "127.0.0.1", port: int = 0) -> Asy
         access_log=False,
         lifespan="on",
         ws="none",
-        # Longer than clients keep idle connections, so that no client reuses one as we close it.
-        timeout_keep_alive=120,
+        http=_impatient(getattr(app.state, "read_within", READ_WITHIN)),
+        timeout_keep_alive=int(UNUSED),
         timeout_graceful_shutdown=3,
     )
     server = Server(config)
@@ -239,6 +303,52 @@ async def run_app(app: Starlette, host: str = "127.0.0.1", port: int = 0) -> Asy
         server.should_exit = True
         with anyio.CancelScope(shield=True):
             await serving
+
+
+def _impatient(seconds: float) -> type[Any]:
+    """Return uvicorn's protocol, with a limit on the time that a request's headers may take."""
+    import h11
+    from uvicorn.protocols.http.h11_impl import H11Protocol
+
+    class Impatient(H11Protocol):
+        _patience: asyncio.TimerHandle | None = None
+        _since: float | None = None
+
+        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+            super().connection_made(transport)
+            self._patience = self.loop.call_later(UNUSED, self._give_up, False)
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            self._calm()
+            super().connection_lost(exc)
+
+        def data_received(self, data: bytes) -> None:
+            super().data_received(data)
+            self._calm()
+            # Only h11 knows whether what came in is part of a request whose headers are not over.
+            if self.conn.their_state is h11.IDLE and self.conn.trailing_data[0]:
+                if self._since is None:
+                    self._since = self.loop.time()
+                left = self._since + seconds - self.loop.time()
+                self._patience = self.loop.call_later(max(0.0, left), self._give_up, True)
+            else:
+                self._since = None
+
+        def _calm(self) -> None:
+            if self._patience is not None:
+                self._patience.cancel()
+                self._patience = None
+
+        def _give_up(self, begun: bool) -> None:
+            if self.transport.is_closing():
+                return
+            if begun:
+                _log.warning("the headers of a request did not come in within %g s", seconds)
+                answer = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0"
+                self.transport.write(answer + b"\r\n\r\n")
+            self.transport.close()
+
+    return Impatient
 
 
 def _bind(host: str, port: int) -> socket.socket:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import sqlite3
 from pathlib import Path
 
@@ -16,12 +17,19 @@ class Connection(sqlite3.Connection):
             self.close()
 
 
-def connect(path: Path | None = None) -> sqlite3.Connection:
-    """Return a connection in memory or to a file, where it waits up to 10 s for other processes."""
+def connect(path: Path | str | None = None) -> sqlite3.Connection:
+    """Return a connection in memory or to a file, where it waits up to 10 s for other processes.
+
+    A string is a URI of SQLite's.
+    """
     connection = sqlite3.connect(
-        path or ":memory:", isolation_level=None, check_same_thread=False, factory=Connection
+        path or ":memory:",
+        isolation_level=None,
+        check_same_thread=False,
+        factory=Connection,
+        uri=isinstance(path, str),
     )
-    if path is not None:
+    if isinstance(path, Path):
         connection.execute("PRAGMA busy_timeout=10000")
     return connection
 
@@ -36,3 +44,11 @@ def from_image(image: bytes) -> sqlite3.Connection:
 def copy(source: sqlite3.Connection) -> sqlite3.Connection:
     """Return a private copy in memory."""
     return from_image(source.serialize())
+
+
+@functools.cache
+def closed() -> sqlite3.Connection:
+    """Return a connection on which every operation raises, because it is closed."""
+    connection = sqlite3.connect(":memory:", check_same_thread=False)
+    connection.close()
+    return connection

@@ -130,7 +130,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     options = sorted(known)
     if not options:
         return ""
-    near = [option for option in options if _one_slip(name, option)][:2]
+    near = [option for option in options if one_slip(name, option)][:2]
     near = near or difflib.get_close_matches(cut(name), options, n=2, cutoff=0.55)
     if near:
         return "; did you mean " + " or ".join(repr(n) for n in near) + "?"
@@ -138,7 +138,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     return f"; known: {', '.join(options[:12])}{more}"
 
 
-def _one_slip(name: str, option: str) -> bool:
+def one_slip(name: str, option: str) -> bool:
     """Return whether one letter is missing, too many or another, or two neighbours are swapped."""
     if abs(len(name) - len(option)) > 1 or name == option:
         return False

@@ -14,7 +14,7 @@ import json
 import weakref
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 import anyio.lowlevel
@@ -25,15 +25,20 @@ from mcp.server.lowlevel import NotificationOptions
 from mcp.server.stdio import stdio_server
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
+from servers.kit import exposure
+from servers.kit.briefing import Prompt, Resource
 from servers.kit.call import Reply
-from servers.kit.errors import ServiceError
+from servers.kit.errors import ServiceError, quoted
+from servers.kit.events import encode
 from servers.kit.service import Service, ToolSpec
-from servers.kit.session import SEPARATOR, Session, as_text
+from servers.kit.session import SEPARATOR, Session, as_text, split
 from servers.kit.types import Json
 from servers.kit.wire import alter_response
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+_T = TypeVar("_T")
 
 Resolve = Callable[[Any], Session]
 """Maps a request's context to the session that it belongs to."""
@@ -91,8 +96,10 @@ def tools(
     """Return the tools that a session lists now.
 
     These are the tools of one service (`only`), or of all services except `without`, with prefixed
-    names.
+    names. A session that exposes a search has two tools in their place.
     """
+    if session.expose == "search":
+        return _two(session, only)
     prefixed = only is None
     listed = []
     for name in session.listed():
@@ -106,6 +113,17 @@ def tools(
                 listed.append(_tool(cls, spec, prefixed))
             else:
                 listed.append(_make(cls, spec, prefixed, schema))
+    return listed
+
+
+def _two(session: Session, only: str | None) -> list[types.Tool]:
+    """Return the tools that find and call the others."""
+    listed = []
+    for spec in (exposure.FINDING, exposure.CALLING):
+        description = spec.description
+        if spec.name == exposure.FIND:
+            description += f"\n\n{exposure.about_services(session, only)}"
+        listed.append(_tool(Service, spec, False).model_copy(update={"description": description}))
     return listed
 
 
@@ -124,8 +142,11 @@ class Audience:
         self._of: weakref.WeakKeyDictionary[Session, _Connections] = weakref.WeakKeyDictionary()
 
     def hears(self, ctx: Any, session: Session, only: str | None) -> None:
-        """Note that the connection of a request belongs to a session."""
-        if session.hidden and not _modern(ctx):
+        """Note that the connection of a request belongs to a session.
+
+        A search lists the same two tools at all times, so nobody has to be told.
+        """
+        if session.hidden and session.expose == "tools" and not _modern(ctx):
             mcp_session = ""
             if ctx.request is not None:
                 mcp_session = ctx.request.headers.get("mcp-session-id", "")
@@ -189,10 +210,14 @@ def make_server(
         if ctx.request is not None:
             # Let all calls of a batch come in before the first one is answered.
             await anyio.lowlevel.checkpoint()
-        service_name, tool = (only, params.name) if only else split(params.name)
         args = params.arguments if params.arguments is not None else {}
+        step = _step(ctx)
+        if session.expose == "search":
+            call = exposure.answer(session, params.name, args, only, step=step, arrived=arrived)
+        else:
+            service_name, tool = (only, params.name) if only else split(params.name)
+            call = session.call(service_name, tool, args, step=step, arrived=arrived)
         # A client that gives up does not undo the call, so the call is finished and recorded.
-        call = session.call(service_name, tool, args, step=_step(ctx), arrived=arrived)
         reply = await _shielded(call)
         disclosed = hidden - session.hidden
         if disclosed and not session.locked:
@@ -203,29 +228,98 @@ def make_server(
             return _as_given(reply)
         return _texted(as_text(reply), reply.is_error)
 
+    async def list_resources(ctx: Any, params: Any) -> types.ListResourcesResult:
+        found = _resources(resolve(ctx), only)
+        listed = [
+            types.Resource(
+                uri=one.uri,
+                name=one.name,
+                title=one.title,
+                description=one.description,
+                mime_type="application/json",
+            )
+            for one in found
+        ]
+        return types.ListResourcesResult(resources=listed)
+
+    async def read_resource(
+        ctx: Any, params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
+        for one in _resources(resolve(ctx), only):
+            if one.uri == params.uri:
+                # As with a call, what has begun is finished and recorded.
+                text = encode(await _shielded(one.read(only)))
+                content = types.TextResourceContents(
+                    uri=one.uri, mime_type="application/json", text=text
+                )
+                return types.ReadResourceResult(contents=[content])
+        raise MCPError(types.INVALID_PARAMS, f"There is no resource {quoted(params.uri)}.")
+
+    async def list_prompts(ctx: Any, params: Any) -> types.ListPromptsResult:
+        listed = [
+            types.Prompt(name=one.name, title=one.title, description=one.description)
+            for one in _prompts(resolve(ctx))
+        ]
+        return types.ListPromptsResult(prompts=listed)
+
+    async def get_prompt(ctx: Any, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+        for one in _prompts(resolve(ctx)):
+            if one.name == params.name:
+                one.said()
+                content = types.TextContent(type="text", text=one.text)
+                message = types.PromptMessage(role="user", content=content)
+                return types.GetPromptResult(description=one.description, messages=[message])
+        raise MCPError(types.INVALID_PARAMS, f"There is no prompt {quoted(params.name)}.")
+
+    async def discover(ctx: Any, params: Any) -> types.DiscoverResult:
+        return types.DiscoverResult(
+            supported_versions=list(MODERN_PROTOCOL_VERSIONS),
+            capabilities=server.get_capabilities(protocol_version=ctx.protocol_version),
+            instructions=_instructions(resolve(ctx), only),
+        )
+
+    async def tell(ctx: Any, call_next: Any) -> Any:
+        # The handshake of the older era, whose instructions would be the same for all sessions.
+        result = await call_next(ctx)
+        if ctx.method == "initialize":
+            instructions = _instructions(resolve(ctx), only)
+            if instructions is not None:
+                return {**result, "instructions": instructions}
+        return result
+
     server = _Server(
         name,
         version="0.1.0",
         on_list_tools=list_tools,
         on_call_tool=call_tool,
         # Some clients ask for these lists without looking at the capabilities.
-        on_list_prompts=_no_prompts,
-        on_list_resources=_no_resources,
+        on_list_prompts=list_prompts,
+        on_get_prompt=get_prompt,
+        on_list_resources=list_resources,
+        on_read_resource=read_resource,
         on_list_resource_templates=_no_templates,
         # Otherwise the HTTP transport lists all tools before each call, to check headers that none
         # of our tools declares.
         get_tool_input_schema=lambda tool: None,
     )
     server.middleware.clear()
+    server.middleware.append(tell)
+    server.add_request_handler("server/discover", types.RequestParams, discover)
     return server
 
 
-async def _no_prompts(ctx: Any, params: Any) -> types.ListPromptsResult:
-    return types.ListPromptsResult(prompts=[])
+def _instructions(session: Session, only: str | None) -> str | None:
+    return None if session.briefing is None else session.briefing.instructions(only)
 
 
-async def _no_resources(ctx: Any, params: Any) -> types.ListResourcesResult:
-    return types.ListResourcesResult(resources=[])
+def _resources(session: Session, only: str | None) -> list[Resource]:
+    if session.briefing is None:
+        return []
+    return [one for one in session.briefing.resources if one.offered(only)]
+
+
+def _prompts(session: Session) -> Sequence[Prompt]:
+    return () if session.briefing is None else session.briefing.prompts
 
 
 async def _no_templates(ctx: Any, params: Any) -> types.ListResourceTemplatesResult:
@@ -234,12 +328,6 @@ async def _no_templates(ctx: Any, params: Any) -> types.ListResourceTemplatesRes
 
 def _modern(ctx: Any) -> bool:
     return ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
-
-
-def split(name: str) -> tuple[str, str]:
-    """Return the service and tool of a prefixed name; the service of an unprefixed name is ''."""
-    service_name, separator, tool = name.partition(SEPARATOR)
-    return (service_name, tool) if separator else ("", name)
 
 
 def _step(ctx: Any) -> int | None:
@@ -253,11 +341,14 @@ def session_server(session: Session) -> Server[Any]:
     return make_server(lambda ctx: session, "haywire")
 
 
-def http_manager(server: Server[Any], hosts: Sequence[str]) -> StreamableHTTPSessionManager:
+def http_manager(
+    server: Server[Any], hosts: Sequence[str], idle: float
+) -> StreamableHTTPSessionManager:
     """Return the HTTP side of a server.
 
     Enter `run()` once; then `asgi_app` serves requests of both eras. `hosts` are the allowed Host
-    headers (`name:*` for any port). Another Host gets 421, and a foreign Origin gets 403.
+    headers (`name:*` for any port). Another Host gets 421, and a foreign Origin gets 403. A session
+    ends after `idle` seconds without a request.
     """
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
     from mcp.server.transport_security import TransportSecuritySettings
@@ -265,7 +356,11 @@ def http_manager(server: Server[Any], hosts: Sequence[str]) -> StreamableHTTPSes
     origins = [f"http://{host}" for host in hosts] + [f"https://{host}" for host in hosts]
     security = TransportSecuritySettings(allowed_hosts=list(hosts), allowed_origins=origins)
     return StreamableHTTPSessionManager(
-        server, json_response=True, security_settings=security, max_sessions=None
+        server,
+        json_response=True,
+        security_settings=security,
+        session_idle_timeout=idle,
+        max_sessions=None,
     )
 
 
@@ -318,7 +413,7 @@ def _error(text: str) -> Json:
     return ServiceError("TOOL_ERROR", text).as_json()
 
 
-async def _shielded(call: Awaitable[Reply]) -> Reply:
+async def _shielded(call: Awaitable[_T]) -> _T:
     with anyio.CancelScope(shield=True):
         return await call
     # This is only for the type checker.

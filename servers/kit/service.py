@@ -17,11 +17,12 @@ from typing import Any, ClassVar, Literal, NoReturn
 
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
+from servers.kit import future, posts
 from servers.kit.errors import MOST_QUOTED, ServiceError, UnknownName, cut, did_you_mean, sentence
 from servers.kit.fields import id_like, names_an_id
 from servers.kit.registry import subclasses
 from servers.kit.store import Table, World
-from servers.kit.types import Json
+from servers.kit.types import Json, Row
 from servers.kit.values import iso
 
 ENVIRONMENT = "environment"
@@ -124,6 +125,8 @@ class ToolSpec:
             hint = self._expected()
         else:
             problem = first["msg"].removeprefix("Value error, ").removeprefix("Input ")
+            if first["type"] in _NO_OBJECT:
+                problem = f"must be an object with {_parts(self.schema, first['loc'])}"
             message = f"Argument '{where}' {problem}."
             hint = "Correct the argument and call the tool again."
         return ServiceError(codes.invalid, message, hint, context={"field": where})
@@ -134,6 +137,22 @@ class ToolSpec:
             for name in self.model.model_fields
         ]
         return f"Arguments: {', '.join(names) or 'none'}."
+
+
+_NO_OBJECT = ("dict_type", "model_type", "model_attributes_type", "dataclass_type")
+"""The kinds of problems that mean that something else stands where an object should."""
+
+
+def _parts(schema: Json, place: Iterable[str | int]) -> str:
+    """Return what the object at a place of a tool's arguments consists of: "name and address"."""
+    node = schema
+    for step in place:
+        inner = node.get("items") if isinstance(step, int) else None
+        node = inner or node.get("properties", {}).get(step, node)
+    required = node.get("required", [])
+    parts = [name if name in required else f"{name} (optional)" for name in node["properties"]]
+    first = ", ".join(parts[:-1])
+    return f"{first} and {parts[-1]}" if first else parts[-1]
 
 
 _NULL = {"type": "null"}
@@ -212,6 +231,50 @@ def _mark(
     return mark
 
 
+@dataclass(frozen=True, eq=False)
+class Event:
+    """What a service does for a row of `table` when the moment in its `column` has come.
+
+    `where` is an SQL condition of ours for the rows that count.
+    """
+
+    table: str
+    column: str
+    where: str
+    run: Callable[[Any, Row], None]
+
+
+def happens(when: str, where: str = "") -> Callable[..., Any]:
+    """Mark a method that runs for each row whose moment in `when`, a `table.column`, has come.
+
+    The method takes the row; `self.now` is the row's moment, and the cause of its writes is the
+    clock. It must move the column on (or make it null, or make `where` false). Several rows of one
+    moment come in the order in which they were made. See `servers.kit.agenda`.
+    """
+    table, _, column = when.partition(".")
+
+    def mark(method: FunctionType) -> FunctionType:
+        setattr(method, "__event__", Event(table, column, where, method))  # noqa: B010
+        return method
+
+    return mark
+
+
+def answers(asks: str) -> Callable[..., Any]:
+    """Mark a method that runs when a person reacts to something that `asks` (`request`, `mail`).
+
+    The method takes the reaction: `who` reacts (an address), what this person `does`, what it is
+    `about` (the id of a row), and what the person `says`, or None. `self.now` is its moment. A
+    manner decides when and how; see `servers.kit.future`.
+    """
+
+    def mark(method: FunctionType) -> FunctionType:
+        setattr(method, "__answers__", asks)  # noqa: B010
+        return method
+
+    return mark
+
+
 @dataclass(slots=True)
 class Ids:
     """Where a call gets its ids: the episode's counter, or the tape of the call that it repeats.
@@ -246,9 +309,10 @@ class Service:
     """A provider. Subclasses set the class attributes and add tools.
 
     `domain` and `category` group services. `tables` are the provider's own, `shared_tables` those
-    of its category's rules. `codes` are its error codes. An instance has the world `db`, the moment
-    `now` in epoch seconds, and `elapsed`, the simulated seconds that pass after the call. `tick` is
-    optional (see `due`).
+    of its category's rules. `codes` are its error codes. `day_tool` names the tool that lists what
+    is on between two moments, and its two arguments, if the service has one. An instance has the
+    world `db`, the moment `now` in epoch seconds, and `elapsed`, the simulated seconds that pass
+    after the call. Methods marked with `happens` are its `events`.
     """
 
     name: ClassVar[str]
@@ -258,16 +322,27 @@ class Service:
     tables: ClassVar[dict[str, Table]] = {}
     shared_tables: ClassVar[dict[str, Table]] = {}
     codes: ClassVar[Codes] = Codes()
+    day_tool: ClassVar[tuple[str, str, str] | None] = None
     tools: ClassVar[dict[str, ToolSpec]] = {}
+    events: ClassVar[dict[str, Event]] = {}
+    reactions: ClassVar[dict[str, Callable[[Any, Row], None]]] = {}
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         tools = {}
+        events = {}
+        reactions: dict[str, Any] = {}
         for base in reversed(cls.__mro__):
             for name, member in vars(base).items():
                 if hasattr(member, "__tool__"):
                     tools[name] = member.__tool__
+                if hasattr(member, "__event__"):
+                    events[name] = member.__event__
+                if hasattr(member, "__answers__"):
+                    reactions[member.__answers__] = vars(base)[name]
         cls.tools = tools
+        cls.events = events
+        cls.reactions = reactions
 
     @classmethod
     def known_tables(cls) -> dict[str, Table]:
@@ -295,15 +370,54 @@ class Service:
         """Refuse the call in the provider's words; everything that it wrote is rolled back."""
         raise ServiceError(code, message, hint, retryable=retryable, context=context)
 
-    def due(self) -> bool:
-        """Return whether rows say that something is due by now; keep this one cheap query."""
-        return False
+    def post(
+        self, template: str, to: str | None, data: Json, *, about: str, due: int | None = None
+    ) -> None:
+        """Send somebody a letter made from one of the provider's templates (`posts.yaml`).
 
-    def tick(self) -> None:
-        """Perform what is due (a scheduled payment, a delivery).
-
-        The cause of the writes is the clock.
+        `to` is an address; without one nothing is sent. `data` has the template's fields, `about`
+        is the id of the row that the letter is about, and `due` the moment at which it arrives (in
+        epoch seconds; now by default). The letter belongs to the call: if the call is refused or
+        dropped, it was never sent. No id is spent.
         """
+        if to is not None:
+            posts.checked(self.name, template, data)
+            posts.put(self.db, self.name, template, to, data, about=about, now=self.now, due=due)
+
+    def expect(self, asks: str, who: str, *, about: str) -> None:
+        """Let a person react in their manner, if they have one; `about` is the row that asks.
+
+        Posts whose template `asks` for something do so by themselves.
+        """
+        future.expect(self.db, self.name, asks, who, key=about, about=about, now=self.now)
+
+    def recall(self, about: str, template: str | None = None) -> None:
+        """Take back what is still on its way about a row; what has arrived stays.
+
+        With `template`, only that: the reminder of a booking that was cancelled, say.
+        """
+        posts.recall(self.db, about, template)
+
+    def when_due(self, post: Row) -> Json | None:
+        """Return what a post that was made for a later moment says now that it has come.
+
+        It is the data that it was posted with; a service overrides this where things may change
+        before, and returns None if there is nothing to say: a cancelled order does not ship. What
+        was recalled is gone for good, this also holds if the cancellation is itself undone.
+        """
+        return post["data"]
+
+    @property
+    def person(self) -> Row:
+        """The person whose world it is: `name`, `email` and `timezone`."""
+        return future.person(self.db)
+
+    def take_in(self, letter: posts.Letter) -> bool:
+        """Put a letter into the mailbox that it is addressed to, and return whether it is here.
+
+        Only services that hold mailboxes override this.
+        """
+        return False
 
 
 SERVERS = Path(__file__).parent.parent
@@ -367,11 +481,11 @@ def service(name: str) -> type[Service]:
     return cls
 
 
-def chosen(names: Iterable[str]) -> list[str]:
+def chosen(names: Iterable[str], others: Iterable[str] = ()) -> list[str]:
     """Return the services that names stand for.
 
     A name is that of a service, or of a category or domain and stands for all of its providers.
-    Raises `UnknownName`.
+    Raises `UnknownName`, which also suggests the `others`, names that the caller knows.
     """
     selected: list[str] = []
     for name in names:
@@ -382,7 +496,7 @@ def chosen(names: Iterable[str]) -> list[str]:
         if not group:
             groups = {cls.category for cls in providers().values()}
             groups |= {cls.domain for cls in providers().values()}
-            raise UnknownName("service", name, [*services(), *groups])
+            raise UnknownName("service", name, [*services(), *groups, *others])
         selected += group
     return list(dict.fromkeys(selected))
 
@@ -427,8 +541,8 @@ def known_tables(names: Iterable[str]) -> dict[str, Table]:
 
 
 def all_tables() -> dict[str, Table]:
-    """Return the tables of every service."""
-    return known_tables(services())
+    """Return the tables of every service, and those that every world has."""
+    return known_tables(services()) | posts.TABLES
 
 
 def categories_of(names: Iterable[str]) -> tuple[str, ...]:
@@ -439,9 +553,10 @@ def categories_of(names: Iterable[str]) -> tuple[str, ...]:
 def tables_of(categories: Iterable[str]) -> dict[str, Table]:
     """Return the tables of all services of some categories.
 
-    A world always holds a category's tables together, because counterparts may share rules.
+    A world always holds a category's tables together, because counterparts may share rules. The
+    tables that every world has are among them.
     """
-    tables: dict[str, Table] = {}
+    tables: dict[str, Table] = dict(posts.TABLES)
     for category in categories:
         tables |= known_tables(of_category(category))
     return tables

@@ -6,21 +6,24 @@ fault kind.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import anyio
 
 from servers.kit import events
+from servers.kit.agenda import agenda
+from servers.kit.briefing import Briefing
 from servers.kit.call import Call, Journal, Layer, Next, Reply, chain
 from servers.kit.control import Control, make_id
 from servers.kit.errors import InputError, ServiceError, cut, did_you_mean, quoted, sentence
 from servers.kit.evidence import Obligations, Watch
 from servers.kit.plain import is_plain, made_plain
-from servers.kit.service import Ids, Service, ToolSpec, narrowed, service
-from servers.kit.store import AGENT, CLOCK, Change, World
+from servers.kit.service import Ids, Service, ToolSpec, categories_of, narrowed, service
+from servers.kit.store import AGENT, Change, World
 from servers.kit.types import Json
 from servers.kit.values import iso
 
@@ -29,6 +32,9 @@ ALL = "all"
 
 SEPARATOR = "__"
 """Separates service and tool in the tool names of a server with several services."""
+
+
+Exposure = Literal["tools", "search"]
 
 
 class FaultLike(Protocol):
@@ -62,8 +68,8 @@ class Session:
     `services` are names. `tools` restricts some services to the tools that match patterns. `faults`
     are in order, outermost first. `watches` are future obligations. A `hidden` service answers as
     if it did not exist or, with `locked`, that it is not available yet. `on_attempt` is called with
-    each recorded attempt, `on_time` with the moment before each call. `bugs` collects exceptions of
-    ours.
+    each recorded attempt, `on_time` with the moment before each call. `briefing` is what servers
+    tell clients beside the tools. `bugs` collects exceptions of ours.
     """
 
     def __init__(
@@ -78,6 +84,7 @@ class Session:
         tools: Mapping[str, Sequence[str]] | None = None,
         locked: bool = False,
         call_limit: int | None = None,
+        expose: Exposure = "tools",
     ) -> None:
         self.world = world
         self.control = control
@@ -85,9 +92,12 @@ class Session:
         self.classes = {name: service(name) for name in services}
         for name, patterns in (tools or {}).items():
             self.classes[name] = narrowed(self.classes[name], patterns)
+        self.agenda = agenda(frozenset(world.tables), categories_of(self.classes))
         self.hidden = set(hidden)
         self.locked = locked
         self.call_limit = call_limit
+        self.expose: Exposure = expose
+        self.briefing: Briefing | None = None
         self._calls = 0
         self.held_back = frozenset(hidden)
         self.evidence = Obligations(tuple(watches))
@@ -147,9 +157,14 @@ class Session:
         reason: str | None = None,
     ) -> None:
         """Record the end of the episode; see `events.End`."""
+        self._record(self.ending(status, changes, faults or {}, reason))
+
+    def ending(
+        self, status: str, changes: list[Change], faults: dict[str, Json], reason: str | None = None
+    ) -> events.End:
+        """Return the event with which the trace would end now."""
         seq = self.control.next_seq()
-        at = iso(self.control.now)
-        self._record(events.End(seq, self.turn, at, status, faults or {}, changes, reason))
+        return events.End(seq, self.turn, iso(self.control.now), status, faults, changes, reason)
 
     def trace(self) -> list[events.Event]:
         """Return the events so far."""
@@ -168,28 +183,45 @@ class Session:
         *,
         step: int | None = None,
         arrived: int | None = None,
+        refused: ServiceError | None = None,
     ) -> Reply:
         """Run one call and return what the agent sees.
 
         `step` is the agent's step, if known. `arrived` is the last event whose reply was out when
-        the call came in. Nothing that an agent can send makes this raise.
+        the call came in. `refused` is the answer to what is no call of a service; it is recorded.
+        Nothing that an agent can send makes this raise.
         """
         arrived = self.out if arrived is None else arrived
         service_name, tool, args = _encodable([service_name, tool, args])
         async with self._lock:
             step = self.step if step is None else step
             if not self.control.shared:
-                return await self._call(service_name, tool, args, step, arrived)
+                return await self._call(service_name, tool, args, step, arrived, refused)
             with self.control.order():
-                return await self._call(service_name, tool, args, step, arrived)
+                return await self._call(service_name, tool, args, step, arrived, refused)
+
+    async def looked(self, query: str, tools: Sequence[str]) -> None:
+        """Record that the agent looked for tools, and which ones it was shown."""
+        (query,) = _encodable([query])
+        async with self._lock:
+            with self.control.order() if self.control.shared else contextlib.nullcontext():
+                self.notice("looked_for_tools", query=query, tools=list(tools))
 
     async def _call(
-        self, service_name: str, tool: str, args: Any, step: int | None, arrived: int
+        self,
+        service_name: str,
+        tool: str,
+        args: Any,
+        step: int | None,
+        arrived: int,
+        refused: ServiceError | None,
     ) -> Reply:
         cls = self.classes.get(service_name)
         spec = cls.tools.get(tool) if cls is not None else None
         self._calls += 1
         refusal = self._refusal(service_name, tool, args, cls, spec)
+        if refused is not None:
+            refusal = Reply(refused.as_json(), True)
         at = self.control.advance(spec.cost if spec is not None else 1)
         attempt = events.Attempt(
             seq=0,
@@ -339,19 +371,33 @@ class Session:
         self._tick(self.control.advance(seconds))
 
     def _tick(self, now: int) -> None:
+        """Let everything happen that is due by now, in the true world and in the other ones."""
+        while (moment := self._next_due()) is not None and moment <= now:
+            for hear in self.on_time:
+                hear(moment)
+            for world in self._worlds():
+                while self.agenda.next(world) == moment:
+                    self.agenda.step(world, moment)
         for hear in self.on_time:
             hear(now)
-        for cls in self.classes.values():
-            if cls.tick is Service.tick:
-                continue
-            ids = Ids(self.control.new_id, self._peek, [])
-            for world in (self.world, *self.evidence.others()):
-                instance = cls(world, now, ids)
-                if instance.due():
-                    world.stamp(now, CLOCK)
-                    instance.tick()
-                    world.commit()
-                ids = Ids(self.control.new_id, self._peek, ids.tape, replay=True)
+
+    def _next_due(self) -> int | None:
+        anew = self.control.shared
+        first = None
+        for world in self._worlds():
+            moment = self.agenda.next(world, anew=anew)
+            if moment is not None and (first is None or moment < first):
+                first = moment
+        return first
+
+    def _worlds(self) -> list[World]:
+        return [self.world, *self.evidence.others()]
+
+
+def split(name: str) -> tuple[str, str]:
+    """Return the service and tool of a prefixed name; the service of an unprefixed name is ''."""
+    service_name, separator, tool = name.partition(SEPARATOR)
+    return (service_name, tool) if separator else ("", name)
 
 
 def as_text(reply: Reply) -> str:

@@ -8,15 +8,18 @@ not written anything share one read-only database; the first write makes a priva
 
 from __future__ import annotations
 
+import contextlib
 import json
-import re
 import sqlite3
-from collections.abc import Callable, Hashable, Iterable
+import weakref
+from collections.abc import Callable, Generator, Hashable, Iterable
 from pathlib import Path
-from typing import Any, TypedDict, TypeVar
+from typing import Any, TypeVar
 
 from servers.kit import database
+from servers.kit.changes import Change, slim
 from servers.kit.errors import InputError
+from servers.kit.halves import LOGGED, REPEATED, Base, Private, Write
 from servers.kit.tables import Table, create_schema
 from servers.kit.types import Row
 from servers.kit.values import iso, parse_time
@@ -26,48 +29,53 @@ WORLD = "world"
 AGENT = "agent"
 """Cause of a write that a call made."""
 CLOCK = "clock"
-"""Cause of a write that was due at a moment. The only other causes are `fault:<name>`."""
+"""Cause of a write that was due at a moment."""
+POST = "post"
+"""Cause of what a service has sent to somebody, and of its arrival: it follows from another write.
+
+The only other causes are `fault:<name>`.
+"""
 
 _T = TypeVar("_T")
-
-
-class Change(TypedDict):
-    """One entry of a world's log: a row added (`old` is None), changed, or deleted (`new` is None).
-
-    `at` is the simulated moment (ISO). `cause` says who made the change: `world`, `agent`, `clock`
-    or `fault:<name>`. An entry from before `World.slim` holds less: an addition lacks its row, and
-    a change has only the changed columns.
-    """
-
-    seq: int
-    at: str
-    cause: str
-    table: str
-    key: Any
-    old: Row | None
-    new: Row | None
 
 
 class World:
     """A database of rows with the log of its changes; it is shared until the first write.
 
     `tables` maps names to their `Table`. Get a world from `World.empty`, `World.open`,
-    `World.part`, `World.file`, `share` or `scratch`.
+    `World.file`, `only`, `share` or `scratch`.
     """
 
     def __init__(
-        self, connection: sqlite3.Connection, tables: dict[str, Table], *, shared: bool
+        self,
+        tables: dict[str, Table],
+        *,
+        base: Base | None = None,
+        connection: sqlite3.Connection | None = None,
+        shared: bool = False,
     ) -> None:
-        self._db = connection
         self.tables = tables
         self.shared = shared
+        self._base = base
+        self._opened = connection
+        self._private: Private | None = None
+        self._release: weakref.finalize[..., World] | None = None
+        self._part = False
         self._stamp: tuple[int, str | None] = (0, None)
         self._numbers: dict[str, int] = {}
         self._written: set[str] = set()
         self._kept: dict[Hashable, Any] = {}
         self._in_call = False
-        self._begun: int | None = None
+        self._writes: list[Write] = []
+        self._pending: list[Write] = []
+        self._last = base.last if base is not None else 0
+        self._committed = self._last
+        self._forgotten: frozenset[tuple[int, Any]] = frozenset()
         self.read_only = False
+        self.first_due: dict[Hashable, int | None] = {}
+        """The first moments at which something is due, as `servers.kit.agenda` keeps them."""
+        self.moved: set[str] = set()
+        """Tables written to since these moments were looked up."""
 
     # -- making worlds ---------------------------------------------------------------------------
     @classmethod
@@ -77,33 +85,13 @@ class World:
         # There are hundreds of small tables: with larger pages, copies would be mostly empty.
         connection.execute("PRAGMA page_size=1024")
         create_schema(connection, tables)
-        return cls(connection, tables, shared=False)
+        return cls(tables, connection=connection)
 
     @classmethod
     def open(cls, image: bytes, tables: dict[str, Table]) -> World:
         """Return a shared, read-only world from the bytes that `image` returned."""
-        connection = database.from_image(image)
-        connection.execute("PRAGMA query_only=ON")
-        return cls(connection, tables, shared=True)
-
-    @classmethod
-    def part(cls, image: bytes, tables: dict[str, Table]) -> World:
-        """Return a shared, read-only world with only some tables of an image, and their log.
-
-        A small world is quick to copy.
-        """
-        connection = database.from_image(image)
-        known = {name for (name,) in connection.execute("SELECT name FROM _tables")}
-        connection.execute("BEGIN")
-        for table in sorted(known - tables.keys()):
-            connection.execute(f"DROP TABLE IF EXISTS {table}_fts")
-            connection.execute(f"DROP TABLE {table}")
-        numbers = f"SELECT id FROM _tables WHERE name IN ({','.join('?' * len(tables))})"
-        connection.execute(f"DELETE FROM _log WHERE tbl NOT IN ({numbers})", sorted(tables))
-        connection.execute("COMMIT")
-        connection.execute("VACUUM")
-        connection.execute("PRAGMA query_only=ON")
-        return cls(connection, tables, shared=True)
+        base = Base(image)
+        return cls(tables, base=base, connection=base.connection, shared=True)
 
     @classmethod
     def file(cls, path: Path, tables: dict[str, Table]) -> World:
@@ -118,57 +106,126 @@ class World:
             raise InputError(
                 f"{path} is not a world database ({broken}); name a new file or remove it"
             ) from None
-        return cls(connection, tables, shared=False)
+        return cls(tables, connection=connection)
+
+    def only(self, tables: dict[str, Table]) -> World:
+        """Return a handle on the same shared database with only some of its tables, and their log.
+
+        It has a memory of its own for what is `kept`.
+        """
+        world = self.share()
+        world.tables = tables
+        world._part = True
+        world._kept = {}
+        world.first_due = {}
+        return world
 
     def share(self) -> World:
-        """Return another handle on the same shared database, for another episode."""
-        return self._handle(self._db, shared=True)
+        """Return a world with the same rows for another episode."""
+        if not self.shared:
+            return self.scratch()
+        return self._like_this(
+            World(self.tables, base=self._base, connection=self._db, shared=True)
+        )
 
     def image(self) -> bytes:
         """Return the database as bytes."""
-        return self._db.serialize()
+        if self._base is None:
+            return self._db.serialize()
+        if not self.shared:
+            self._get()
+        return self._base.merged(self._private, self._forgotten, self.tables)
+
+    def _unite(self) -> None:
+        """Make this a world in one piece, in which also the log of the shared half can change."""
+        if self._base is not None:
+            image = self.image()
+            self.close()
+            self.shared = False
+            self._base = self._private = self._release = None
+            self._opened = database.from_image(image)
 
     def slim(self) -> None:
         """Make the log of everything written so far small, and with it every copy.
 
         `log` then returns an addition without its row, which `undo` fills in, and a change with
-        only its changed columns.
+        only its changed columns. What an agent did until now is the past: its cause is `world`.
         """
-        self._db.execute("UPDATE _log SET new=NULL WHERE old IS NULL")
-        changes = self._db.execute(
-            "SELECT seq, old, new FROM _log WHERE old IS NOT NULL AND new IS NOT NULL"
-        )
-        for seq, old_text, new_text in changes.fetchall():
-            old = json.loads(old_text)
-            new = json.loads(new_text)
-            changed = [column for column in old if old[column] != new[column]]
-            was = _text({column: old[column] for column in changed})
-            became = _text({column: new[column] for column in changed})
-            self._db.execute("UPDATE _log SET old=?, new=? WHERE seq=?", (was, became, seq))
-        self._db.execute("VACUUM")
+        self._unite()
+        self._db.execute("UPDATE _log SET cause=NULL WHERE cause=?", (AGENT,))
+        slim(self._db)
 
     def scratch(self) -> World:
         """Return a copy that may be changed and dropped.
 
-        A shared world is copied only when the copy is first written to.
+        Nothing is copied before the copy is used and, if this world is shared, written to.
         """
         if self.shared:
             return self.share()
-        return self._handle(database.copy(self._db), shared=False)
+        if self._base is None:
+            return self._like_this(World(self.tables, connection=database.copy(self._db)))
+        world = self._like_this(World(self.tables, base=self._base))
+        world._writes = [*self._writes, *self._pending]
+        world._last = world._committed = self._last
+        world._forgotten = self._forgotten
+        if self._private is not None and len(world._writes) > REPEATED:
+            world._own(self._base.twin(self._private))
+        return world
 
-    def _handle(self, connection: sqlite3.Connection, *, shared: bool) -> World:
-        """Return a world like this one on another connection."""
-        world = World(connection, self.tables, shared=shared)
+    def _like_this(self, world: World) -> World:
+        """Give another handle what this one knows."""
+        world._part = self._part
         world._stamp = self._stamp
         world._numbers = self.numbers
         world._written = set(self._written)
         world._kept = self._kept
+        world.first_due = dict(self.first_due)
+        world.moved = set(self.moved)
         return world
+
+    @property
+    def _db(self) -> sqlite3.Connection:
+        return self._opened or self._get()
+
+    def _get(self, *tables: str) -> sqlite3.Connection:
+        """Get a private half and make this world's writes there again."""
+        assert self._base is not None
+        if self._private is None:
+            needed = {*tables, *(write.table for write in self._writes)}
+            self._own(self._base.take(needed))
+            if self._writes:
+                self._repeat(self._writes)
+                self._db.execute("COMMIT")
+        return self._db
+
+    def _own(self, private: Private) -> None:
+        assert self._base is not None
+        self._private = private
+        self._opened = private.connection
+        self._release = weakref.finalize(self, self._base.give_back, private)
+        self._release.atexit = False
+
+    def _repeat(self, writes: Iterable[Write]) -> None:
+        self._db.execute("BEGIN")
+        for write in writes:
+            self._make(write)
+
+    def _make(self, write: Write) -> None:
+        """Run a write's statement, and log it."""
+        assert self._private is not None
+        self._private.touched.setdefault(write.table, set()).add(write.key)
+        self._private.connection.execute(write.sql, write.params)
+        if write.entry is not None:
+            self._private.connection.execute(LOGGED, write.entry)
 
     def close(self) -> None:
         """Release a private database."""
+        if self._release is not None:
+            self._release()
+        elif self._base is None and self._opened is not None:
+            self._opened.close()
         if not self.shared:
-            self._db.close()
+            self._opened = database.closed()
 
     # -- reading ---------------------------------------------------------------------------------
     def get(self, table: str, key: Any) -> Row | None:
@@ -221,34 +278,43 @@ class World:
             self._kept[key] = make()
         return self._kept[key]
 
-    def search(
-        self, table: str, words: str, *, prefix: bool = True, order: str = "rank"
-    ) -> list[Row]:
-        """Return the rows whose indexed text contains every word, best match first.
+    def hits(self, table: str, expression: str, where: str = "", *params: Any) -> dict[Any, float]:
+        """Return how well rows match an expression of the full-text index, by key.
 
-        Quotes keep words together; empty text matches nothing. Punctuation separates words, so that
-        no operator of the index can be injected.
+        In a catalogue this is BM25, which depends on all rows of the table. Elsewhere it is the
+        weight of the best column that matches, since calls add rows there. `where` is SQL of ours.
         """
-        terms = []
-        for phrase, word in re.findall(r'"([^"]+)"|(\S+)', words):
-            tokens = re.findall(r"\w+", phrase or word)
-            if tokens:
-                star = "*" if prefix and not phrase else ""
-                terms.append(f'"{" ".join(tokens)}"{star}')
-        if not terms:
-            return []
-        names = self.tables[table].columns
-        cursor = self._db.execute(
-            f"SELECT {table}.* FROM {table}_fts JOIN {table} ON {table}.rowid={table}_fts.rowid "
-            f"WHERE {table}_fts MATCH ? ORDER BY {order}, {table}.{self.tables[table].key}",
-            (" ".join(terms),),
-        )
-        return self._decode(table, [dict(zip(names, values, strict=True)) for values in cursor])
+        spec = self.tables[table]
+        index = f"{table}_fts"
+        source = f"FROM {index} JOIN {table} ON {table}.rowid={index}.rowid WHERE {index} MATCH ?"
+        if where:
+            source += f" AND {where}"
+        if spec.catalogue:
+            weights = ",".join(str(weight) for weight in spec.weighted.values())
+            query = f"SELECT {table}.{spec.key}, -bm25({index},{weights}) {source}"
+            return dict(self._db.execute(query, (expression, *params)).fetchall())
+        best: dict[Any, float] = {}
+        for column, weight in sorted(spec.weighted.items(), key=lambda item: item[1]):
+            matching = f"SELECT {table}.{spec.key} {source}"
+            narrowed = f"{column} : ({expression})"
+            for (key,) in self._db.execute(matching, (narrowed, *params)):
+                best[key] = weight
+        return best
 
     # -- writing ---------------------------------------------------------------------------------
     def stamp(self, now: int, cause: str) -> None:
         """Set the moment and the cause of the next writes; this itself writes nothing."""
         self._stamp = (now, None if cause == WORLD else cause)
+
+    @contextlib.contextmanager
+    def caused_by(self, cause: str) -> Generator[None]:
+        """Give the writes of a block another cause, at the same moment."""
+        stamp = self._stamp
+        self._stamp = (stamp[0], cause)
+        try:
+            yield
+        finally:
+            self._stamp = stamp
 
     def insert(self, table: str, row: Row) -> Row:
         """Insert a row that fits its table and return it."""
@@ -257,7 +323,7 @@ class World:
         full = {c: row.get(c) for c in spec.columns}
         stored = spec.encoded(full)
         marks = ",".join("?" * len(stored))
-        sql = f"INSERT INTO {table}({','.join(stored)}) VALUES({marks})"
+        sql = f"INSERT INTO main.{table}({','.join(stored)}) VALUES({marks})"
         self._write(table, row[spec.key], None, stored, sql, list(stored.values()))
         return full
 
@@ -273,14 +339,14 @@ class World:
         if old is None or all(old[c] == v for c, v in stored.items()):
             return
         sets = ",".join(f"{c}=?" for c in stored)
-        sql = f"UPDATE {table} SET {sets} WHERE {spec.key}=?"
+        sql = f"UPDATE main.{table} SET {sets} WHERE {spec.key}=?"
         self._write(table, key, old, old | stored, sql, [*stored.values(), key])
 
     def delete(self, table: str, key: Any) -> None:
         """Delete one row."""
         old = self._stored(table, key)
         if old is not None:
-            sql = f"DELETE FROM {table} WHERE {self.tables[table].key}=?"
+            sql = f"DELETE FROM main.{table} WHERE {self.tables[table].key}=?"
             self._write(table, key, old, None, sql, [key])
 
     def _stored(self, table: str, key: Any) -> Row | None:
@@ -302,64 +368,99 @@ class World:
         if self.read_only:
             raise RuntimeError(f"a read-only tool tried to write: {sql}")
         self._written.add(table)
-        if self.shared:
-            self._db = database.copy(self._db)
-            self.shared = False
+        self.moved.add(table)
+        if self._base is not None:
+            self._make_room(table)
         if not self._in_call:
             self._db.execute("BEGIN")
             self._in_call = True
-        self._db.execute(sql, params)
-        entry = (*self._stamp, self.numbers[table], key, _text(old), _text(new))
-        self._db.execute(
-            "INSERT INTO _log(at, cause, tbl, pk, old, new) VALUES(?,?,?,?,?,?)", entry
-        )
+        logged = (*self._stamp, self.numbers[table], key, _text(old), _text(new))
+        if self._base is None:
+            self._db.execute(sql, params)
+            self._db.execute(LOGGED, (None, *logged))
+            return
+        write = Write(table, key, sql, params, (self._last + 1, *logged))
+        self._make(write)
+        self._last += 1
+        self._pending.append(write)
+
+    def _make_room(self, table: str) -> None:
+        """See that this world is private and holds a table."""
+        self._get(table)
+        self.shared = False
+        if self._base is None or self._private is None or table in self._private.held:
+            return
+        # A table is copied between transactions, so that no rollback takes the copy back.
+        if self._in_call:
+            self._db.execute("ROLLBACK")
+        self._base.hold(self._private, table)
+        if self._in_call:
+            self._repeat(self._pending)
 
     def commit(self) -> None:
         """Keep everything written since the last commit."""
         if self._in_call:
             self._db.execute("COMMIT")
             self._in_call = False
+            # Beyond this number, copies are not made by writing everything again.
+            if len(self._writes) <= REPEATED:
+                self._writes += self._pending
+            self._pending = []
+            self._committed = self._last
 
     def rollback(self) -> None:
         """Drop everything written since the last commit."""
         if self._in_call:
             self._db.execute("ROLLBACK")
             self._in_call = False
+            self._pending = []
+            self._last = self._committed
 
     # -- history ---------------------------------------------------------------------------------
     @property
     def numbers(self) -> dict[str, int]:
         """Table name → its number in the log."""
         if not self._numbers:
-            self._numbers = dict(self._db.execute("SELECT name, id FROM _tables").fetchall())
+            known = self._base.numbers if self._base is not None else None
+            self._numbers = known or dict(self._db.execute("SELECT name, id FROM _tables"))
         return self._numbers
-
-    @property
-    def changes(self) -> int:
-        """A number that grows with each write of this connection (cheap)."""
-        return self._db.total_changes
 
     def last_change(self) -> int:
         """Return the log's last sequence number."""
-        if not self.shared:
-            return self._newest()
-        # A shared world never changes, so the number can be kept.
-        if self._begun is None:
-            self._begun = self._newest()
-        return self._begun
-
-    def _newest(self) -> int:
+        if self._base is not None:
+            return self._last
         return self._db.execute("SELECT coalesce(max(seq),0) FROM _log").fetchone()[0]
 
     def log(self, after: int = 0) -> list[Change]:
         """Return the log's entries after a sequence number, with rows decoded."""
-        if self.shared and after >= self.last_change():
+        if self._base is not None and after >= self._last:
             return []
-        entries = self._db.execute(
-            "SELECT seq, at, cause, name, pk, old, new FROM _log JOIN _tables ON id=tbl "
-            "WHERE seq>? ORDER BY seq",
-            (after,),
+        old = self._base is not None and after < self._base.last
+        return self._logged("seq>?", after, self.tables if self._part and old else None, old=old)
+
+    def log_since(self, moment: str, tables: Iterable[str] | None = None) -> list[Change]:
+        """Return the log's entries at or after a moment (ISO), of all or some tables."""
+        if tables is None and self._part:
+            tables = self.tables
+        return self._logged("at>=?", parse_time(moment), tables, old=True)
+
+    def _logged(
+        self, where: str, param: int, tables: Iterable[str] | None, *, old: bool
+    ) -> list[Change]:
+        """Return the log's entries that meet a condition; `old` looks into the shared half, too."""
+        query = (
+            "SELECT seq, at, cause, name, tbl, pk, old, new FROM main._log "
+            f"JOIN _tables ON id=tbl WHERE {where}"
         )
+        if tables is not None:
+            query += f" AND tbl IN ({','.join(str(self.numbers[table]) for table in tables)})"
+        query += " ORDER BY seq"
+        entries = []
+        if self._base is not None and old:
+            rows = self._base.connection.execute(query, (param,))
+            entries += [row for row in rows if (row[4], row[5]) not in self._forgotten]
+        if not self.shared:
+            entries += self._db.execute(query, (param,))
         return [
             {
                 "seq": seq,
@@ -367,42 +468,76 @@ class World:
                 "cause": cause or WORLD,
                 "table": table,
                 "key": key,
-                "old": self._row(table, old),
-                "new": self._row(table, new),
+                "old": self._row(table, was),
+                "new": self._row(table, became),
             }
-            for seq, at, cause, table, key, old, new in entries
+            for seq, at, cause, table, _, key, was, became in entries
         ]
 
     def _row(self, table: str, text: str | None) -> Row | None:
         return None if text is None else self._decode(table, [_PARSE(text)[0]])[0]
 
-    def undo(self, where: Callable[[Change], bool], *, after: str | None = None) -> list[Change]:
+    def undo(
+        self,
+        where: Callable[[Change], bool],
+        *,
+        after: str | None = None,
+        tables: Iterable[str] | None = None,
+    ) -> list[Change]:
         """Undo the logged changes that meet `where`, newest first, and return them oldest first.
 
-        The world must be a private copy. For speed, `after` (ISO) limits this to changes at or
-        after a moment.
+        For speed, `after` (ISO) limits this to changes at or after a moment, and `tables` to
+        those of some tables.
         """
-        entries = self.log() if after is None else self.log_since(after)
+        entries = self.log() if after is None else self.log_since(after, tables)
         undone = [entry for entry in entries if where(entry)]
         for entry in reversed(undone):
+            now = self.get(entry["table"], entry["key"])
+            # A row that is gone by a change that stays cannot be as it was before.
+            if now is None and entry["old"] is not None and entry["new"] is not None:
+                continue
             # The log is slim. Later changes are undone by now, so the row is as it was added.
             if entry["old"] is None and entry["new"] is None:
-                entry["new"] = self.get(entry["table"], entry["key"])
+                entry["new"] = now
             self._apply(entry["table"], entry["key"], entry["old"])
         self.commit()
+        return undone
+
+    def rewind(self, moment: int) -> list[Change]:
+        """Take every table back to a moment (epoch seconds) and forget what came after it.
+
+        Returns what was undone, oldest first; `redo` makes it
+        happen again, and the log then stands in the order in which things happened.
+        """
+        self._unite()
+        before = self.last_change()
+        undone = self.undo(lambda _: True, after=iso(moment + 1))
+        first = undone[0]["seq"] if undone else before + 1
+        self._db.execute("DELETE FROM main._log WHERE seq>=?", (first,))
         return undone
 
     def settle(self, after: int) -> None:
         """Make the changes since a sequence number part of what the world always was.
 
-        The world must be a private copy. The log forgets these changes, and everything about rows
-        that they deleted, so no earlier moment is without them.
+        The log forgets these changes, and everything about rows that they deleted, so no earlier
+        moment is without them.
         """
-        gone = [c for c in self.log(after) if c["new"] is None]
-        self._db.execute("DELETE FROM _log WHERE seq>?", (after,))
-        for change in gone:
-            number = self.numbers[change["table"]]
-            self._db.execute("DELETE FROM _log WHERE tbl=? AND pk=?", (number, change["key"]))
+        if self.shared:
+            return
+        gone = set()
+        for change in self.log(after):
+            if change["new"] is None:
+                gone.add((self.numbers[change["table"]], change["key"]))
+        execute = self._db.execute
+        execute("DELETE FROM main._log WHERE seq>?", (after,))
+        for number, key in gone:
+            execute("DELETE FROM main._log WHERE tbl=? AND pk=?", (number, key))
+        if self._base is None:
+            return
+        self._forgotten |= gone
+        self._writes = [write.unlogged(after, gone) for write in self._writes]
+        query = "SELECT max(seq) FROM main._log"
+        self._last = self._committed = execute(query).fetchone()[0] or self._base.last
 
     def redo(self, entries: Iterable[Change]) -> None:
         """Apply entries that `undo` returned, with their own moments and causes."""
@@ -410,14 +545,6 @@ class World:
             self.stamp(parse_time(entry["at"]), entry["cause"])
             self._apply(entry["table"], entry["key"], entry["new"])
         self.commit()
-
-    def log_since(self, moment: str) -> list[Change]:
-        """Return the log's entries at or after a moment (ISO)."""
-        query = "SELECT min(seq) FROM _log WHERE at>=?"
-        first = self._db.execute(query, (parse_time(moment),)).fetchone()[0]
-        if first is None:
-            return []
-        return [entry for entry in self.log(first - 1) if entry["at"] >= moment]
 
     def _apply(self, table: str, key: Any, row: Row | None) -> None:
         if row is None:
@@ -440,7 +567,7 @@ class World:
             return entry["at"] > cut and entry["table"] in back and not own
 
         world = self.scratch()
-        world.undo(is_later, after=cut)
+        world.undo(is_later, after=cut, tables=back)
         return world
 
     def digest(self) -> dict[str, dict[Any, str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -49,12 +50,17 @@ Role = Literal[
 - `recipients`: who gets it; each of them counts by himself.
 """
 ROLES: tuple[Role, ...] = get_args(Role)
+NAME = 4
+"""What a match in the first column of a full-text index counts."""
+TEXT = 1
+"""What a match in each of its other columns counts."""
 
-_META = (
-    "\nCREATE TABLE _tables(id INTEGER PRIMARY KEY, name TEXT NOT NULL);"
-    "\nCREATE TABLE _log(seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, cause TEXT, "
-    "tbl INTEGER NOT NULL, pk NOT NULL, old TEXT, new TEXT);\n"
+LOG = (
+    "CREATE TABLE _log(seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, cause TEXT, "
+    "tbl INTEGER NOT NULL, pk NOT NULL, old TEXT, new TEXT)"
 )
+"""Creates the log of changes. `tbl` is a table's number, `pk` the row's key."""
+_META = f"CREATE TABLE _tables(id INTEGER PRIMARY KEY, name TEXT NOT NULL); {LOG};"
 
 
 @dataclass(frozen=True)
@@ -64,9 +70,10 @@ class Table:
     The first column is the primary key. `?` allows null. Types are str, int, float, bool, list and
     dict (JSON). After the slash stands the column's role; the key's is `id` where nothing else is
     said. `catalogue` marks a table that no call changes; all its columns but the key are matter.
-    `search` names the text columns of a full-text index, `index` the columns with an ordinary
-    index. `identity` marks the table that says who is signed in, which a stale read does not take
-    back.
+    `search` names the text columns of a full-text index, `weights` what a match in each of them
+    counts (by default the first 4, the others 1), `index` the columns with an ordinary index; one
+    entry may name several columns or an expression (`place_id, at`). `identity` marks the table
+    that says who is signed in, which a stale read does not take back.
 
     `outward` is a condition on rows (`servers.kit.expr`): an added row that meets it has reached
     someone else and cannot be taken back by deleting it. Rows that meet `tentative` (carts, drafts)
@@ -76,6 +83,7 @@ class Table:
 
     spec: str
     search: tuple[str, ...] = ()
+    weights: tuple[int, ...] = ()
     index: tuple[str, ...] = ()
     identity: bool = False
     catalogue: bool = False
@@ -117,6 +125,12 @@ class Table:
     def key(self) -> str:
         """The name of the primary key."""
         return next(iter(self.columns))
+
+    @functools.cached_property
+    def weighted(self) -> dict[str, int]:
+        """Column of the full-text index → what a match in it counts."""
+        weights = self.weights or (NAME, *[TEXT] * (len(self.search) - 1))
+        return dict(zip(self.search, weights, strict=False))
 
     @functools.cached_property
     def decoded(self) -> tuple[tuple[str, str], ...]:
@@ -170,7 +184,7 @@ def create_schema(connection: sqlite3.Connection, tables: dict[str, Table]) -> N
         types = {c: _STORED.get(kind, str) for c, (kind, _) in table.columns.items()}
         db.table(name).create(types, pk=table.key, not_null=set(table._required))
         for column in table.index:
-            db.table(name).create_index([column])
+            connection.execute(f"CREATE INDEX idx_{name}_{_plain_name(column)} ON {name}({column})")
         if table.search:
             db.table(name).enable_fts(
                 list(table.search),
@@ -178,6 +192,10 @@ def create_schema(connection: sqlite3.Connection, tables: dict[str, Table]) -> N
                 create_triggers=True,
                 tokenize="porter unicode61",
             )
+
+
+def _plain_name(columns: str) -> str:
+    return re.sub(r"\W+", "_", columns).strip("_")
 
 
 def _encode(kind: str, value: Any) -> Any:

@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime
 from decimal import ROUND_HALF_EVEN, Decimal
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 from pydantic import AfterValidator, Field
 
@@ -124,8 +124,25 @@ Cursor = Annotated[
 ]
 
 
+class Paged(Protocol):
+    """A list that reads its pages itself (see `servers.kit.listing`)."""
+
+    def read(self, limit: int, cursor: str | None) -> tuple[list[Any], str | None]:
+        """Return the items of a page, and the cursor of the next one or None."""
+        ...
+
+
+def invalid_cursor() -> ServiceError:
+    """Return the refusal of a cursor that is of no item of its list."""
+    return ServiceError(
+        "INVALID_CURSOR",
+        "The cursor is not valid for this list.",
+        "Pass next_cursor of the previous page unchanged, or omit it for the first page.",
+    )
+
+
 def page(
-    items: Sequence[Any],
+    items: Sequence[Any] | Paged,
     name: str,
     limit: int,
     cursor: str | None,
@@ -138,15 +155,14 @@ def page(
     nothing, and a later page stays the same. Raises `ServiceError` INVALID_CURSOR if the cursor
     identifies no item of the list.
     """
+    if not isinstance(items, Sequence):
+        read, following = items.read(limit, cursor)
+        return {name: [show(i) for i in read] if show else read, "next_cursor": following}
     start = 0
     if cursor is not None:
         start = next((n for n, item in enumerate(items, 1) if _cursor(item) == cursor), 0)
         if start == 0:
-            raise ServiceError(
-                "INVALID_CURSOR",
-                "The cursor is not valid for this list.",
-                "Pass next_cursor of the previous page unchanged, or omit it for the first page.",
-            )
+            raise invalid_cursor()
     shown = items[start : start + limit]
     more = start + limit < len(items)
     return {

@@ -16,6 +16,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field
 
+from servers.kit import search
 from servers.kit.noise import draws, share
 from servers.kit.service import Service
 from servers.kit.store import Table
@@ -35,6 +36,7 @@ SHARED = {
         "id:str title:str artist_id:str credit:str kind:str released:str withdrawn:str? "
         "spotify_id:str? apple_id:str?",
         search=("title", "credit"),
+        weights=(4, 3),
         index=("artist_id", "spotify_id", "apple_id"),
         catalogue=True,
     ),
@@ -44,6 +46,7 @@ SHARED = {
         "id:str title:str credit:str album_id:str guest_id:str? number:int ms:int explicit:bool "
         "version:str? origin:str? spotify_id:str? apple_id:str?",
         search=("title", "credit"),
+        weights=(4, 3),
         index=("album_id", "guest_id", "spotify_id", "apple_id"),
         catalogue=True,
     ),
@@ -254,43 +257,29 @@ def genre_tracks(svc: Service, words: Words, genres: Sequence[str]) -> list[dict
 
 
 # -- search ---------------------------------------------------------------------------------------
-_SMALL_WORDS = re.compile(
-    r"\b(by|the|a|an|from|feat|ft|song|album|track|and)\b", flags=re.IGNORECASE
-)
-
-
-def search(svc: Service, table: str, query: str) -> list[Row]:
-    """Return catalogue rows that match every word, best match first.
-
-    If nothing matches, the search is repeated without articles, prepositions and the like.
-    """
-    rows = svc.db.search(table, query)
-    if rows:
-        return rows
-    spare = _SMALL_WORDS.sub(" ", query)
-    return svc.db.search(table, spare) if spare != query else []
-
-
-def _search_carried(svc: Service, words: Words, table: str, query: str) -> list[dict[str, Any]]:
-    """Return the matching rows that the provider carries."""
-    return [r for r in search(svc, table, query) if r[words.column] is not None]
+ALIKE = 0.15
+"""Recordings whose scores differ by less than this share of the best one come by popularity."""
 
 
 def search_tracks(svc: Service, words: Words, query: str) -> list[dict[str, Any]]:
-    """Return playable tracks whose title and artist match every word.
+    """Return playable tracks that match words by title and artist.
 
-    Exact titles come first, then the more popular tracks.
+    Exact titles come first, then what matches more words, then the more popular tracks.
     """
-    ids = [r[words.column] for r in _search_carried(svc, words, "music_tracks", query)]
-    rows = [t for t in by_ids(svc, words, ids).values() if t["playable"]]
-    return sorted(rows, key=lambda t: (not exact(query, t["title"]), -t["popularity"], t["key"]))
+    totals = _scores(svc, words, "music_tracks", query)
+    ids = {r[words.column]: r["id"] for r in _carried(svc, words, "music_tracks", totals)}
+    found = by_ids(svc, words, list(ids)).items()
+    rows = [track | {"scored": ids[own]} for own, track in found if track["playable"]]
+    rows.sort(key=lambda t: (-t["popularity"], t["key"]))
+    ranked = search.in_order(rows, totals, "scored", ALIKE)
+    return search.best_named(ranked, query, "title")
 
 
 def search_albums(svc: Service, words: Words, query: str) -> list[dict[str, Any]]:
-    """Return the rows of albums whose title and artist match every word.
+    """Return the rows of albums that match words by title and artist.
 
-    Exact titles come first, then albums by better-known artists. Announced albums are included,
-    withdrawn ones are not.
+    Exact titles come first, then what matches more words, then albums by better-known artists.
+    Announced albums are included, withdrawn ones are not.
     """
     followers = {a["id"]: a["followers"] for a in svc.db.rows("music_artists")}
     today = svc.time[:10]
@@ -298,18 +287,31 @@ def search_albums(svc: Service, words: Words, query: str) -> list[dict[str, Any]
     def listed(album: Row) -> bool:
         return playable(svc, words, album) or album["released"] > today
 
-    def rank(album: Row) -> tuple[bool, int, str, str]:
-        inexact = not exact(query, album["title"])
-        return inexact, -followers[album["artist_id"]], album["released"], album["id"]
+    def rank(album: Row) -> tuple[int, str, str]:
+        return -followers[album["artist_id"]], album["released"], album["id"]
 
-    rows = _search_carried(svc, words, "music_albums", query)
-    return sorted(filter(listed, rows), key=rank)
+    totals = _scores(svc, words, "music_albums", query)
+    rows = sorted(filter(listed, _carried(svc, words, "music_albums", totals)), key=rank)
+    return search.best_named(search.in_order(rows, totals, grain=ALIKE), query, "title")
 
 
 def search_artists(svc: Service, words: Words, query: str) -> list[dict[str, Any]]:
-    """Return artist rows whose name matches every word: exact names, then the best known."""
-    rows = _search_carried(svc, words, "music_artists", query)
-    return sorted(rows, key=lambda r: (not exact(query, r["name"]), -r["followers"], r["id"]))
+    """Return artist rows whose name matches words: exact names, best matches, the best known."""
+    totals = _scores(svc, words, "music_artists", query)
+    rows = _carried(svc, words, "music_artists", totals)
+    rows.sort(key=lambda r: (-r["followers"], r["id"]))
+    return search.best_named(search.in_order(rows, totals, grain=ALIKE), query, "name")
+
+
+def _scores(svc: Service, words: Words, table: str, query: str) -> search.Scores:
+    """Return how well what the provider carries matches a query."""
+    return search.scores(svc.db, query, search.Source(table, f"{words.column} IS NOT NULL"))
+
+
+def _carried(svc: Service, words: Words, table: str, totals: search.Scores) -> list[Row]:
+    """Return the rows with a score that the provider carries."""
+    rows = svc.db.rows(table, f"{words.column} IS NOT NULL")
+    return [row for row in rows if row["id"] in totals]
 
 
 def exact(query: str, text: str) -> bool:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from servers.kit.listing import Listing
 from servers.kit.service import Service
 from servers.kit.types import Json, Row
 from servers.kit.values import dollars, iso
+from servers.payments import _mail as mail
 from servers.payments._rules import DAY, Words, find_contact, party
 
 REQUEST_LIFE = 30 * DAY
@@ -65,22 +68,21 @@ def new_request(
         "created_at": svc.time,
         "expires_at": iso(svc.now + REQUEST_LIFE),
     }
-    return svc.db.insert(f"{words.tables}_requests", row | extra)
+    made = svc.db.insert(f"{words.tables}_requests", row | extra)
+    said = mail.of_request(made)
+    mail.tell(svc, words, "request_sent", contact_id, said, about=made["id"])
+    mail.tell_contact(svc, words, "request_received", contact_id, said, about=made["id"])
+    return made
 
 
-def list_requests(
-    svc: Service, words: Words, direction: str | None, wanted: str | None
-) -> list[Row]:
+def list_requests(svc: Service, words: Words, direction: str | None, wanted: str | None) -> Listing:
     """Return requests, newest first, of one direction and status unless these are None."""
-    rows = svc.db.rows(
-        f"{words.tables}_requests",
-        "direction=coalesce(?,direction)",
-        direction,
-        order="created_at DESC, rowid DESC",
-    )
-    if wanted is None:
-        return rows
-    return [row for row in rows if request_status(row, svc.time) == wanted]
+    rows = Listing(svc.db, f"{words.tables}_requests", by="created_at")
+    if direction is not None:
+        rows = rows.only("direction=?", direction)
+    if wanted is not None:
+        rows = rows.keep(lambda row: request_status(row, svc.time) == wanted)
+    return rows
 
 
 def find_request(svc: Service, words: Words, request_id: str) -> Row:
@@ -131,16 +133,38 @@ def close_request(
     )
 
 
+def receive_answer(svc: Service, words: Words, reaction: Row, paid: Callable[[Row], Row]) -> None:
+    """Let a contact pay or decline a request of the owner's that is still pending.
+
+    `paid` enters the payment of a request and returns its row.
+    """
+    row = svc.db.get(f"{words.tables}_requests", reaction["about"])
+    if row is None or request_status(row, svc.time) != "pending":
+        return
+    if reaction["does"] == "pay":
+        close_request(svc, words, row["id"], "paid", paid(row)["id"])
+    elif reaction["does"] == "decline":
+        close_request(svc, words, row["id"], "declined")
+        said = mail.of_request(row)
+        mail.tell(svc, words, "request_declined", row["contact_id"], said, about=row["id"])
+
+
 def answer_request(
     svc: Service, words: Words, request_id: str, outcome: str, transaction_id: str | None = None
 ) -> Json:
     """Close an incoming request as paid (by a transaction) or declined; return the reply."""
     close_request(svc, words, request_id, outcome, transaction_id)
+    if outcome == "declined":
+        row = find_request(svc, words, request_id)
+        said = mail.of_request(row)
+        mail.tell_contact(svc, words, "request_declined", row["contact_id"], said, about=request_id)
     return {"request_id": request_id, "status": outcome, "transaction_id": transaction_id}
 
 
 def withdraw_request(svc: Service, words: Words, request_id: str) -> Json:
     """Cancel a pending request that the account made, and return the reply."""
-    open_request(svc, words, request_id, "outgoing")
+    row = open_request(svc, words, request_id, "outgoing")
     close_request(svc, words, request_id, "cancelled")
+    said = mail.of_request(row)
+    mail.tell_contact(svc, words, "request_withdrawn", row["contact_id"], said, about=request_id)
     return {"request_id": request_id, "status": "cancelled"}

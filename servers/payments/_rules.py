@@ -21,9 +21,10 @@ from servers.kit.values import dollars
 
 SHARED = {
     # `behind` is the account that a debit card draws on.
-    # `opening` of a credit card is its free credit.
+    # `opening` of a credit card is its free credit. `mail_to` is where the bank writes, if that is
+    # not the owner's own address.
     "payments_accounts": Table(
-        "id:str type:str name:str last4:str behind:str? opening:int", catalogue=True
+        "id:str type:str name:str last4:str behind:str? opening:int mail_to:str?", catalogue=True
     ),
     # Every entry follows from a transaction.
     "payments_entries": Table(

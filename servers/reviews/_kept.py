@@ -178,7 +178,10 @@ def ask(svc: Service, words: Words, business_id: str, text: str, prefix: str) ->
         "body": text,
         "asked_at": svc.time,
     }
-    return svc.db.insert(words.table("questions"), row)
+    question = svc.db.insert(words.table("questions"), row)
+    said = {"place": place["name"], "question": text, "reference": row["id"]}
+    svc.post("question_posted", me(svc, words)["email"], said, about=row["id"])
+    return question
 
 
 def reply(svc: Service, words: Words, question_id: str, text: str, prefix: str) -> Row:
@@ -208,4 +211,11 @@ def reply(svc: Service, words: Words, question_id: str, text: str, prefix: str) 
         "answered_at": svc.time,
     }
     answer = svc.db.insert(words.table("answers"), row)
+    said = {
+        "place": find_place(svc, words, question["business_id"])["name"],
+        "question": question["body"],
+        "answer": text,
+        "reference": row["id"],
+    }
+    svc.post("answer_posted", me(svc, words)["email"], said, about=row["id"])
     return answer | {"business_id": question["business_id"]}

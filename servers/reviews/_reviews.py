@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from servers.kit import search
+from servers.kit.listing import Listing
 from servers.kit.service import Service
 from servers.kit.types import Row
-from servers.reviews._rules import Words, find_place, me, written
+from servers.reviews._rules import Words, find_place, me, town, written
 
 
 # -- ratings ----------------------------------------------------------------------------------
@@ -70,7 +72,7 @@ def reviews_of(
     )
     if text is not None:
         rows_by_id = {row["id"]: row for row in rows}
-        ids = [match["id"] for match in svc.db.search(table, text)]
+        ids = list(search.scores(svc.db, text, search.Source(table)))
         return [rows_by_id[review_id] for review_id in ids if review_id in rows_by_id]
     if sort_by == "oldest":
         return rows[::-1]
@@ -82,9 +84,13 @@ def reviews_of(
     return sorted(rows, key=keys[sort_by]) if sort_by in keys else rows
 
 
-def own_reviews(svc: Service, words: Words) -> list[Row]:
-    """Return the user's own reviews, newest first."""
-    return svc.db.rows(words.table("reviews"), "mine=1", order="written_at DESC, id")
+def own_reviews(
+    svc: Service, words: Words, since: str | None = None, until: str | None = None
+) -> Listing:
+    """Return the user's own reviews, newest first: all, or those of some local days."""
+    home = town(svc, me(svc, words))
+    rows = Listing(svc.db, words.table("reviews"), by="written_at").only("mine=1")
+    return rows.days(since, until, home["timezone"])
 
 
 def find_review(svc: Service, words: Words, review_id: str) -> Row:
@@ -145,7 +151,10 @@ def write_review(
         "votes": 0,
         "written_at": svc.time,
     }
-    return svc.db.insert(words.table("reviews"), row | more)
+    review = svc.db.insert(words.table("reviews"), row | more)
+    said = {"place": place["name"], "stars": rating, "text": text, "reference": row["id"]}
+    svc.post("review_published", me(svc, words)["email"], said, about=row["id"])
+    return review
 
 
 def _distinct(photos: list[str] | None) -> list[str] | None:
@@ -179,6 +188,14 @@ def rewrite(
             changes[column] = value
     if changes:
         svc.db.update(words.table("reviews"), review_id, **changes, edited_at=svc.time)
+        after = row | changes
+        said = {
+            "place": find_place(svc, words, row["business_id"])["name"],
+            "stars": after["rating"],
+            "text": after["body"],
+            "reference": review_id,
+        }
+        svc.post("review_updated", me(svc, words)["email"], said, about=review_id)
     return find_review(svc, words, review_id)
 
 

@@ -30,7 +30,8 @@ PLACES = Table(
     "id:str name:str category:str tags:str price:int? street:str city_id:str zip:str "
     "lat:float lng:float phone:str? website:str? hours:list "
     "closed_at:str? reopens_at:str? moved_to:str?",
-    search=("name", "category", "tags"),
+    search=("name", "category", "tags", "street"),
+    weights=(4, 4, 2, 1),
     index=("city_id",),
     catalogue=True,
 )
@@ -89,14 +90,17 @@ Query = Annotated[
     Field(
         min_length=1,
         max_length=100,
-        description="Words of the name or category, e.g. 'ramen'; all must match.",
+        description="What to look for: words of a name, a category or a street, e.g. 'ramen'.",
     ),
 ]
 Location = Annotated[
     str, Field(min_length=2, max_length=80, description="City, 'City, ST' or ZIP code.")
 ]
 Category = Annotated[
-    str, Field(min_length=2, max_length=60, description="Category of place, e.g. 'coffee shop'.")
+    str,
+    Field(
+        min_length=2, max_length=60, description="Category of place or words of one, e.g. 'coffee'."
+    ),
 ]
 Radius = Annotated[
     float,
@@ -156,6 +160,7 @@ class Words:
     mine: str
     update: str
     questions: str
+    categories: str
     no_list: str
     lists: str
 

@@ -6,12 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from servers.kit import search as words_search
+from servers.kit import towns as kit_towns
 from servers.kit.errors import did_you_mean
 from servers.kit.geo import miles
 from servers.kit.service import Service
 from servers.kit.types import Row
 from servers.reviews._reviews import NO_STARS, Stars, stars_by_place
-from servers.reviews._rules import Words, find_place, is_open, state
+from servers.reviews._rules import Words, find_place, is_open, me, state
 
 
 @dataclass(frozen=True)
@@ -46,20 +48,16 @@ class _Area:
         return self.zip is None or row["zip"] == self.zip
 
 
-def towns(svc: Service, text: str) -> list[str]:
-    """Return the ids of the towns with a name. Fails if there is none.
+def towns(svc: Service, words: Words, text: str) -> list[str]:
+    """Return the ids of the towns that a text means. Fails if there is none.
 
-    `Town, State` narrows them to a state, written out or as two letters.
+    Of towns that share a name, the one where the person lives is meant.
     """
-    before, _, after = text.partition(",")
-    name = before.strip().lower()
-    region = after.strip().lower()
     cities = svc.db.rows("reviews_cities", order="name, state")
-    ids = []
-    for city in cities:
-        regions = ("", city["state"].lower(), city["state_name"].lower())
-        if city["name"].lower() == name and region in regions:
-            ids.append(city["id"])
+    meant = kit_towns.matching(
+        text, cities, lambda c: kit_towns.Named(c["name"], c["state"], c["state_name"])
+    )
+    ids = [city["id"] for city in meant]
     if not ids:
         near = did_you_mean(text, [f"{city['name']}, {city['state']}" for city in cities])
         svc.fail(
@@ -68,7 +66,9 @@ def towns(svc: Service, text: str) -> list[str]:
             "Give a city and its state, or a ZIP code.",
             location=text,
         )
-    return ids
+    home = me(svc, words)["city_id"]
+    alike = len({city["name"] for city in meant}) == 1
+    return [home] if alike and home in ids else ids
 
 
 def with_point(
@@ -99,9 +99,11 @@ def with_point(
 def search(svc: Service, words: Words, wish: Wish, sort_by: str) -> list[dict[str, Any]]:
     """Return listings with `rating`, `review_count` and `miles`.
 
-    They are sorted by rating, review_count, name or distance, or else best matches first.
+    They are sorted by rating, review_count, name or distance, or else best matches first; of places
+    that match equally well, the one with more reviews comes first. Without words, all match equally
+    and come by rating.
     """
-    area = _area(svc, wish.location)
+    area = _area(svc, words, wish.location)
     if sort_by == "distance" and wish.point is None:
         svc.fail(
             svc.codes.invalid,
@@ -110,39 +112,69 @@ def search(svc: Service, words: Words, wish: Wish, sort_by: str) -> list[dict[st
         )
     stars_of = stars_by_place(svc, words)
     matches = []
-    for row in _by_words(svc, words, wish):
+    totals = _totals(svc, words, wish)
+    for row in svc.db.rows(words.table("places"), order="id"):
+        if totals is not None and row["id"] not in totals:
+            continue
         stars = stars_of.get(row["id"], NO_STARS)
         away = None if wish.point is None else miles(*wish.point, row["lat"], row["lng"])
         if area.holds(row) and _fits(svc, wish, row, stars, away):
             figures = {"rating": stars.average, "review_count": stars.count, "miles": away}
             matches.append(row | figures)
     if sort_by in _ORDERS:
-        matches.sort(key=_ORDERS[sort_by])
-    return matches
+        return sorted(matches, key=_ORDERS[sort_by])
+    if totals is None or not wish.query:
+        return sorted(matches, key=_ORDERS["rating"])
+    matches.sort(key=_ORDERS["review_count"])
+    return words_search.in_order(matches, totals, grain=ALIKE)
 
 
-def _area(svc: Service, location: str | None) -> _Area:
+def _area(svc: Service, words: Words, location: str | None) -> _Area:
     if location is None:
         return _Area()
     zip_code = location.strip()[:5]
     if zip_code.isdigit():
         return _Area(zip=zip_code)
-    return _Area(town_ids=towns(svc, location))
+    return _Area(town_ids=towns(svc, words, location))
 
 
-def _by_words(svc: Service, words: Words, wish: Wish) -> list[Row]:
-    """Return the listings that match the words of a wish and its category."""
-    table = words.table("places")
-    if wish.category is not None:
-        # Whole words only: a search for bars must not find barbers.
-        of_kind = svc.db.search(table, wish.category, prefix=False)
-        if not wish.query:
-            return of_kind
-        ids = {row["id"] for row in of_kind}
-        return [row for row in svc.db.search(table, wish.query) if row["id"] in ids]
+def _totals(svc: Service, words: Words, wish: Wish) -> words_search.Scores | None:
+    """Return how well listings match the words of a wish and its category; None if it has none."""
+    source = words_search.Source(words.table("places"))
+    found = None
     if wish.query:
-        return svc.db.search(table, wish.query)
-    return svc.db.rows(table, order="id")
+        query = words_search.without(wish.query, EMPTY)
+        found = words_search.scores(svc.db, query, source)
+    if wish.category is not None:
+        of_kind = _of_category(svc, words, wish.category)
+        if found is None:
+            return of_kind
+        found = {key: score for key, score in found.items() if key in of_kind}
+    return found
+
+
+def _of_category(svc: Service, words: Words, category: str) -> words_search.Scores:
+    """Return the listings whose category or tags have all words, or refuse if there are none.
+
+    Whole words only: a search for bars must not find barbers.
+    """
+    found = words_search.having_all(svc.db, words.table("places"), ("category", "tags"), category)
+    if not found:
+        known = [known["category"] for known in categories(svc, words)]
+        svc.fail(
+            "CATEGORY_NOT_FOUND",
+            f"There is no category {category!r}{did_you_mean(category, known)}",
+            f"See {words.categories} for the categories.",
+            category=category,
+        )
+    return found
+
+
+def categories(svc: Service, words: Words) -> list[dict[str, Any]]:
+    """Return the categories in which places are listed, by name, with the number of places."""
+    table = words.table("places")
+    counted = svc.db.sql(f"SELECT category, count(*) FROM {table} GROUP BY category ORDER BY 1")
+    return [{"category": name, "places": count} for name, count in counted]
 
 
 def _fits(svc: Service, wish: Wish, row: Row, stars: Stars, away: float | None) -> bool:
@@ -158,6 +190,12 @@ def _fits(svc: Service, wish: Wish, row: Row, stars: Stars, away: float | None) 
     return wish.closed or state(row, svc.time) != "closed"
 
 
+EMPTY = frozenset(
+    ("food", "restaurant", "restaurants", "open", "now", "today", "tonight", "tomorrow", "weekend")
+)
+"""Words of a query that tell no place from others."""
+ALIKE = 0.08
+"""Listings whose scores differ by less than this share of the best one come by their reviews."""
 _ORDERS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "rating": lambda row: (-(row["rating"] or 0), -row["review_count"], row["id"]),
     "review_count": lambda row: (-row["review_count"], row["id"]),

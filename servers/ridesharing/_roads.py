@@ -16,22 +16,27 @@ from zoneinfo import ZoneInfo
 
 from pydantic import Field
 
+from servers.kit import search, towns
 from servers.kit.geo import miles
 from servers.kit.noise import share, smooth
 from servers.kit.service import Service
 from servers.kit.store import Table
 from servers.kit.types import Json, Row
-from servers.kit.values import round_cents
+from servers.kit.values import iso, round_cents
 from servers.kit.zones import local
 
 SHARED = {
-    # `market` is the city's price level, in per cent of the usual rates.
+    # `market` is the city's price level, in per cent of the usual rates. `storms` lists the spells
+    # of foul weather as [from, until, how bad]: 1 is heavy rain or half a gale, 2 is a storm. They
+    # are the weather of the weather services, whose tables an episode need not hold.
     "ridesharing_cities": Table(
-        "id:str name:str state:str lat:float lng:float timezone:str market:int", catalogue=True
+        "id:str name:str state:str lat:float lng:float timezone:str market:int storms:list",
+        catalogue=True,
     ),
     "ridesharing_places": Table(
         "id:str name:str kind:str address:str city:str state:str lat:float lng:float",
-        search=("name", "kind", "address", "city"),
+        search=("name", "kind", "address", "city", "state"),
+        weights=(4, 3, 2, 1, 1),
         catalogue=True,
     ),
 }
@@ -41,6 +46,10 @@ DEMAND_SPAN = 900
 """Seconds for which demand stays the same."""
 HONOURED = 3
 """Slots, including the quoted one, in which a quote is honoured."""
+STORM_FARE = (0, 20, 50)
+"""Per cent that foul weather adds to demand, by how bad it is."""
+STORM_WAIT = (0, 3, 7)
+"""Minutes that foul weather adds to every waiting time, by how bad it is."""
 REACH = 45.0
 """Miles from its centre within which a city is served."""
 LONGEST = 120.0
@@ -143,7 +152,8 @@ def label(place: Row) -> str:
 def resolve(svc: Service, saved: Sequence[Row], text: str, finder: str) -> Spot:
     """Return the one place that a text refers to; refuse if no place or several places match.
 
-    The text is the label of a saved place, a place_id, a name, an address or `lat, lng`.
+    The text is the label of a saved place, a place_id, a name, an airport's code, an address or
+    `lat, lng`.
     """
     wanted = text.strip().casefold()
     own = [s for s in saved if wanted in (s["label"].casefold(), s["address"].casefold())]
@@ -152,8 +162,9 @@ def resolve(svc: Service, saved: Sequence[Row], text: str, finder: str) -> Spot:
     point = re.fullmatch(r"(-?\d{1,2}(?:\.\d+)?)\s*,\s*(-?\d{1,3}(?:\.\d+)?)", wanted)
     if point and abs(float(point[1])) <= 90 and abs(float(point[2])) <= 180:
         return name_of(svc, float(point[1]), float(point[2]))
-    exact = [p for p in places(svc, "") if wanted in _names(p)]
-    fitting = exact or places(svc, text)
+    known_as = towns.airports().get(wanted, wanted).casefold()
+    exact = [p for p in places(svc, "") if known_as in _names(p)]
+    fitting = exact or search.meant(svc.db, "ridesharing_places", text, order="name, id")
     if len(fitting) == 1:
         return Spot(label(fitting[0]), fitting[0]["lat"], fitting[0]["lng"])
     if not fitting:
@@ -173,10 +184,17 @@ def _names(place: Row) -> tuple[str, ...]:
 
 
 def places(svc: Service, query: str) -> list[Row]:
-    """Return known places that match all words, best match first; all places for an empty query."""
+    """Return known places that match words, best match first; all places for an empty query."""
     if query.strip():
-        return svc.db.search("ridesharing_places", query)
+        return search.find(svc.db, "ridesharing_places", query, order="name, id")
     return svc.db.rows("ridesharing_places", order="rowid")
+
+
+def places_for(svc: Service, saved: Sequence[Row], query: str) -> list[Row]:
+    """Return known places that match words, first those that the rider saved under just these."""
+    called = query.strip().casefold()
+    own = {(s["lat"], s["lng"]) for s in saved if s["label"].casefold() == called}
+    return sorted(places(svc, query), key=lambda p: (p["lat"], p["lng"]) not in own)
 
 
 def place_json(row: Row) -> Json:
@@ -257,7 +275,16 @@ def _demand(provider: str, city: Row, quarter: int) -> int:
     key = f"demand {provider} {city['name']} {city['state']}"
     wave = smooth(key, at, 3 * DEMAND_SPAN)[0]
     steps = round((0.55 * rush(city, at) + 0.5 * wave - 0.2) * 20)
-    return min(150, max(0, steps * 5))
+    return min(150, max(0, steps * 5) + STORM_FARE[storm(city, at)])
+
+
+def storm(city: Row, at: int) -> int:
+    """Return how foul the weather is: 0 usual, 1 heavy rain or half a gale, 2 a storm."""
+    moment = iso(at)
+    for begins, ends, level in city["storms"]:
+        if begins <= moment < ends:
+            return level
+    return 0
 
 
 def market(city: Row) -> Decimal:
@@ -276,7 +303,7 @@ def fare(mode: Mode, city: Row, way: Route, percent: int) -> int:
 def wait(provider: str, mode: Mode, city: Row, at: int) -> int:
     """Return the minutes until a driver could be there."""
     luck = share("wait", provider, mode.id, city["name"], city["state"], at // SLOT)
-    return 2 + mode.wait + int(7 * luck)
+    return 2 + mode.wait + int(7 * luck) + STORM_WAIT[storm(city, at // SLOT * SLOT)]
 
 
 def near(provider: str, mode: Mode, city: Row, at: int) -> bool:

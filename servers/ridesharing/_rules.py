@@ -96,6 +96,11 @@ def spot(svc: Service, words: Words, text: str) -> Spot:
     return roads.resolve(svc, saved(svc, words), text, words.find)
 
 
+def places(svc: Service, words: Words, query: str) -> list[Row]:
+    """Return known places that match words; what the rider calls so comes first."""
+    return roads.places_for(svc, saved(svc, words), query)
+
+
 def wallet(svc: Service, words: Words) -> list[Row]:
     """Return payment methods, the default one first."""
     return svc.db.rows(f"{words.name}_wallet", order="is_default DESC, added_at, rowid")
@@ -165,10 +170,12 @@ def offer_state(svc: Service, words: Words, offer: Row) -> str:
 
 def taken(svc: Service, words: Words, offer: Row) -> int:
     """Return how many completed rides count towards the limit of an offer for first rides."""
-    rides = svc.db.rows(f"{words.name}_rides", "cancelled_at IS NULL AND ends_at<=?", svc.time)
-    if not offer["modes"]:
-        return len(rides)
-    return len([r for r in rides if r["mode_id"] in offer["modes"]])
+    marks = ",".join("?" * len(offer["modes"])) or "mode_id"
+    query = (
+        f"SELECT count(*) FROM {words.name}_rides "
+        f"WHERE cancelled_at IS NULL AND ends_at<=? AND mode_id IN ({marks})"
+    )
+    return svc.db.sql(query, svc.time, *offer["modes"])[0][0]
 
 
 def apply_offer(svc: Service, words: Words, offer_id: str) -> dict[str, Any]:

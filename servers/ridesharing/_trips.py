@@ -113,13 +113,13 @@ def minutes(seconds: int) -> int:
     return max(0, -(-seconds // MINUTE))
 
 
-def minutes_to(svc: Service, row: Row) -> int:
-    """Return the minutes to the pickup.
+def minutes_to(svc: Service, row: Row) -> int | None:
+    """Return the minutes to the pickup, or None while a scheduled ride has no driver yet.
 
     Before the match, these are the promised minutes; after it, those until the driver arrives.
     """
-    if svc.time < row["matched_at"] and not row["scheduled_for"]:
-        return row["wait"]
+    if svc.time < row["matched_at"]:
+        return None if row["scheduled_for"] else row["wait"]
     return minutes(parse_time(row["arrives_at"]) - svc.now)
 
 

@@ -7,8 +7,11 @@ looked up, and a shop's price is the same whether the shop itself or a competito
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import chain
 from typing import Any
 
+from servers.kit import search
+from servers.kit.errors import did_you_mean
 from servers.kit.noise import share
 from servers.kit.service import Service
 from servers.kit.store import Table
@@ -122,15 +125,63 @@ def matching(
 ) -> list[tuple[dict[str, Any], dict[str, Any]]]:
     """Return (product row, item row) of products on sale, best match first.
 
-    Without a query, return all of them by title.
+    Without a query, return all of them by title. Of products that match equally well, the one
+    that more people have rated comes first.
     """
     table = f"{shop.tables}_products"
-    if query is None:
-        rows = svc.db.rows(table, order="title, id")
-    else:
-        rows = svc.db.search(table, query)
+    rows = svc.db.rows(table, order="title, id")
+    if query is not None:
+        totals = matches(svc, shop, query)
+        rows.sort(key=lambda row: -sum(row["stars"]))
+        rows = search.in_order(rows, totals)
     items = {i["id"]: i for i in svc.db.rows("shopping_items")}
     return [(row, items[row["item_id"]]) for row in rows if not discontinued(svc, row)]
+
+
+def matches(svc: Service, shop: Shop, query: str) -> search.Scores:
+    """Return how well a shop's products match a query in titles, features and descriptions."""
+    table = f"{shop.tables}_products"
+    sold = svc.db.sql(f"SELECT id, item_id FROM {table}")
+
+    def of_products(items: search.Scores) -> search.Scores:
+        return {product: items[item] for product, item in sold if item in items}
+
+    about = search.Source("shopping_items", spread=of_products)
+    return search.scores(svc.db, query, search.Source(table), about)
+
+
+def departments(svc: Service, shop: Shop) -> dict[str, list[str]]:
+    """Return the departments of a shop, each with its categories, by name."""
+    kinds = svc.db.sql(
+        "SELECT DISTINCT i.department, i.category FROM shopping_items i "
+        f"JOIN {shop.tables}_products p ON p.item_id=i.id ORDER BY 1, 2"
+    )
+    found: dict[str, list[str]] = {}
+    for department, category in kinds:
+        found.setdefault(department, []).append(category)
+    return found
+
+
+def departments_json(svc: Service, shop: Shop) -> Json:
+    """Return the departments of a shop as replies show them."""
+    listed = departments(svc, shop).items()
+    return {"departments": [{"department": name, "categories": kinds} for name, kinds in listed]}
+
+
+def check_kinds(svc: Service, shop: Shop, category: str | None, department: str | None) -> None:
+    """Refuse a category or department that the shop does not have."""
+    known = departments(svc, shop)
+    if department is not None:
+        _check_kind(svc, "department", department, list(known))
+    if category is not None:
+        _check_kind(svc, "category", category, list(chain.from_iterable(known.values())))
+
+
+def _check_kind(svc: Service, what: str, name: str, known: list[str]) -> None:
+    if name.casefold() not in {kind.casefold() for kind in known}:
+        message = f"There is no {what} {name!r}{did_you_mean(name, known)}"
+        hint = "list_departments shows all departments and categories."
+        svc.fail(f"{what.upper()}_NOT_FOUND", message, hint, name=name)
 
 
 def fits(
@@ -228,8 +279,9 @@ def written(svc: Service, shop: Shop) -> dict[str, tuple[int, int]]:
 def rating_json(stars: Iterable[int], reviewed: tuple[int, int]) -> Json:
     """Return the average rating and the counts of reviews and ratings.
 
-    `stars` are the counts of ratings without text, from one star to five; `reviewed` is (count, sum
-    of stars) of the written reviews.
+    `stars` are the counts of other people's ratings, from one star to five, of whom one in nine
+    wrote something that the shop does not show; `reviewed` is (count, sum of stars) of the reviews
+    that it shows.
     """
     bare = list(stars)
     review_count, review_stars = reviewed
@@ -237,7 +289,7 @@ def rating_json(stars: Iterable[int], reviewed: tuple[int, int]) -> Json:
     total = sum(n * rating for rating, n in enumerate(bare, 1)) + review_stars
     return {
         "rating": round(total / count, 1) if count else None,
-        "review_count": review_count,
+        "review_count": sum(bare) // 9 + review_count,
         "rating_count": count,
     }
 

@@ -7,13 +7,14 @@ charged and refunded are sums over the entries until now.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from datetime import time, timedelta
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
+from servers.kit import search
 from servers.kit.control import make_id
+from servers.kit.listing import Listing
 from servers.kit.noise import share
 from servers.kit.service import Service
 from servers.kit.store import Table
@@ -43,7 +44,7 @@ ITEM = (
 CHARGES = Table(
     "id:str order_id:str/ref method_id:str/ref amount:int/derived at:str/stamp "
     "what:str/derived ref:str?/ref",
-    index=("order_id", "method_id"),
+    index=("order_id", "method_id", "ref"),
     noun="an entry ({what}) of {amount:cents} for the order {order_id}",
 )
 UNCLAIMED = "not picked up"
@@ -276,23 +277,41 @@ def items(svc: Service, shop: Shop, order_id: str) -> list[Row]:
 
 
 def orders(
-    svc: Service, shop: Shop, state: str | None, query: str | None, since: str | None
-) -> list[dict[str, Any]]:
+    svc: Service,
+    shop: Shop,
+    state: str | None,
+    query: str | None,
+    since: str | None,
+    until: str | None,
+) -> Listing:
     """Return orders, newest first.
 
-    `state` is the status they have now and `since` the first day on which they were placed. Each
-    word of `query` must occur in one of an order's products.
+    `state` is the status they have now; `since` and `until` are the first and the last local day on
+    which they were placed. A `query` looks for orders by the products in them.
     """
-    newest = "placed_at DESC, rowid DESC"
-    rows = svc.db.rows(f"{shop.tables}_orders", "placed_at>=?", since or "", order=newest)
-    for term in re.findall(r'"[^"]+"|[^\s"]+', query or ""):
-        product_ids = {p["id"] for p in svc.db.search(f"{shop.tables}_products", term)}
-        holding = svc.db.sql(f"SELECT order_id, product_id FROM {shop.tables}_order_items")
-        order_ids = {order for order, product in holding if product in product_ids}
-        rows = [r for r in rows if r["id"] in order_ids]
-    if state is None:
-        return rows
-    return [r for r in rows if status(r, svc.time) == state]
+    rows = Listing(svc.db, f"{shop.tables}_orders", by="placed_at")
+    rows = rows.days(since, until, rules.profile(svc, shop)["timezone"])
+    if query is not None:
+        holding = _holding(svc, shop, query)
+        marks = ",".join("?" * len(holding))
+        rows = rows.only(f"id IN ({marks})", *sorted(holding))
+    if state is not None:
+        rows = rows.keep(lambda row: status(row, svc.time) == state)
+    return rows
+
+
+def _holding(svc: Service, shop: Shop, query: str) -> search.Scores:
+    """Return the orders whose products match a query."""
+    bought = svc.db.sql(f"SELECT order_id, product_id FROM {shop.tables}_order_items")
+
+    def of_orders(products: search.Scores) -> search.Scores:
+        best: search.Scores = {}
+        for order_id, product_id in bought:
+            if product_id in products:
+                best[order_id] = max(best.get(order_id, 0.0), products[product_id])
+        return best
+
+    return search.scores(svc.db, query, search.Source(f"{shop.tables}_products", spread=of_orders))
 
 
 def sums(svc: Service, shop: Shop, row: Row) -> dict[str, int]:

@@ -23,6 +23,8 @@ SHARED = {
     "shopping_items": Table(
         "id:str name:str brand:str category:str department:str description:str features:list "
         "food:bool final_sale:bool",
+        search=("features", "description"),
+        weights=(1, 1),
         index=("category",),
         catalogue=True,
     ),
@@ -77,14 +79,14 @@ Category = Annotated[
     str,
     Field(
         max_length=80,
-        description="Only products in this category, spelled as in results, e.g. Headphones.",
+        description="Only products in this category, from list_departments, e.g. Headphones.",
     ),
 ]
 Department = Annotated[
     str,
     Field(
         max_length=80,
-        description="Only products in this department, spelled as in results, e.g. Electronics.",
+        description="Only products in this department, from list_departments, e.g. Electronics.",
     ),
 ]
 MinPrice = Annotated[int, Field(ge=0, le=10_000_000, description="Lowest price in cents.")]

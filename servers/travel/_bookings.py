@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from datetime import date, time, timedelta
 from typing import Any, Literal
 
+from servers.kit.listing import Listing
 from servers.kit.service import Service
 from servers.kit.types import Row
-from servers.kit.values import parse_time, round_cents
+from servers.kit.values import iso, parse_time, round_cents
 from servers.kit.zones import local_moment
 from servers.travel import _rules as rules
 from servers.travel._rules import Cost, Words
@@ -27,14 +28,30 @@ def find_booking(
     return row, rules.find_property(svc, words, row["property_id"])
 
 
-def by_status(svc: Service, words: Words, wanted: str | None) -> list[Row]:
-    """Return the bookings with a status (None: with any), latest arrival first."""
-    rows = svc.db.rows(f"{words.tables}_bookings", order="check_in DESC, id")
+def by_status(
+    svc: Service,
+    words: Words,
+    wanted: str | None,
+    since: str | None = None,
+    until: str | None = None,
+) -> Listing:
+    """Return the bookings with a status (None: with any), latest arrival first.
+
+    `since` and `until` are the first and the last day of arrival.
+    """
+    rows = Listing(svc.db, f"{words.tables}_bookings", by="check_in").days(since, until, None)
     if wanted is None:
         return rows
-    hotels = [rules.find_property(svc, words, row["property_id"]) for row in rows]
-    pairs = zip(rows, hotels, strict=True)
-    return [row for row, hotel in pairs if status(svc, row, hotel) == wanted]
+    if wanted in ("confirmed", "checked_in"):
+        # Two days cover every time zone; what ended before needs no look.
+        recent = iso(svc.now - 2 * 86_400)[:10]
+        rows = rows.only("check_in>=? OR check_out>=?", recent, recent)
+
+    def fits(row: Row) -> bool:
+        hotel = rules.find_property(svc, words, row["property_id"])
+        return status(svc, row, hotel) == wanted
+
+    return rows.keep(fits)
 
 
 # -- money -----------------------------------------------------------------------------------------
@@ -121,9 +138,13 @@ def deadline(svc: Service, words: Words, row: Row, hotel: Row) -> int | None:
 def refund(svc: Service, words: Words, row: Row, hotel: Row) -> int:
     """Return the refund in cents for cancelling a booking now, or for its cancellation."""
     at = parse_time(row["cancelled_at"]) if row["cancelled_at"] is not None else svc.now
-    room = rules.find_room(svc, words, row["room_type_id"])
+    return refund_at(words, rules.find_room(svc, words, row["room_type_id"]), row, hotel, at)
+
+
+def refund_at(words: Words, room: Row, row: Row, hotel: Row, at: int) -> int:
+    """Return the refund in cents for cancelling a booking at a moment."""
     paid = charged(words, room, row, hotel)
-    until = deadline(svc, words, row, hotel)
+    until = free_until(words, room, row["check_in"], hotel, parse_time(row["created_at"]))
     if at >= arrival(row, hotel):
         return 0
     if until is not None and at <= until:

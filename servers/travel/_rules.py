@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo
 
 from pydantic import Field
 
+from servers.kit import towns
 from servers.kit.errors import did_you_mean
 from servers.kit.service import Service
 from servers.kit.store import Table
@@ -58,7 +59,7 @@ BOOKINGS = Table(
     "guest_email:str/matter guest_phone:str?/matter requests:str?/prose nights:list/derived "
     "discount:int/matter card_id:str/ref created_at:str/stamp modified_at:str?/derived "
     "cancelled_at:str?/stamp no_show:bool/derived",
-    index=("property_id", "check_in"),
+    index=("property_id", "check_in", "check_out"),
     outward={},
     noun="a stay at {property_id} from {check_in:day} to {check_out:day}",
 )
@@ -189,13 +190,16 @@ class Cost:
 
 # -- towns and houses ------------------------------------------------------------------------------
 def cities(svc: Service, text: str) -> list[dict[str, Any]]:
-    """Return the towns with a name, limited to the state after a comma (if any), or refuse."""
-    name, _, state = (part.strip().lower() for part in text.partition(","))
+    """Return the towns that a text means, or refuse.
+
+    Of towns that share a name, the only one in the account's time zone is meant, so that Portland
+    is the one where the person lives.
+    """
     known = svc.db.rows("travel_cities", order="name, state")
-    towns = [c for c in known if c["name"].lower() == name]
-    if state:
-        towns = [c for c in towns if state in (c["state"].lower(), c["state_name"].lower())]
-    if not towns:
+    meant = towns.matching(
+        text, known, lambda c: towns.Named(c["name"], c["state"], c["state_name"])
+    )
+    if not meant:
         near = did_you_mean(text, [f"{c['name']}, {c['state']}" for c in known])
         svc.fail(
             "DESTINATION_NOT_FOUND",
@@ -203,7 +207,10 @@ def cities(svc: Service, text: str) -> list[dict[str, Any]]:
             "Name a city, preferably with its state.",
             city=text,
         )
-    return towns
+    home = svc.db.rows(f"{svc.name}_account")[0]["timezone"]
+    at_home = [c for c in meant if c["timezone"] == home]
+    alike = len({c["name"] for c in meant}) == 1
+    return at_home if alike and len(at_home) == 1 else meant
 
 
 def find_property(svc: Service, words: Words, property_id: str) -> dict[str, Any]:

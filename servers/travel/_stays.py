@@ -9,6 +9,7 @@ from servers.kit.service import Service
 from servers.kit.types import Json, Row
 from servers.kit.values import dollars, iso
 from servers.travel import _bookings as bookings
+from servers.travel import _mail as mail
 from servers.travel import _rules as rules
 from servers.travel._rules import Offer, Words
 
@@ -167,7 +168,10 @@ def create(
         "created_at": svc.time,
         "no_show": False,
     }
-    return svc.db.insert(f"{words.tables}_bookings", row), hotel
+    booked = svc.db.insert(f"{words.tables}_bookings", row)
+    mail.tell(svc, words, "booked", booked)
+    mail.announce(svc, words, booked)
+    return booked, hotel
 
 
 def modify(
@@ -216,6 +220,9 @@ def modify(
     if due > 0:
         usable_card(svc, words, row["card_id"])
     svc.db.update(f"{words.tables}_bookings", booking_id, **changes, modified_at=svc.time)
+    paid = {"due": max(due, 0) or None, "back": max(-due, 0) or None}
+    mail.tell(svc, words, "changed", changed, paid)
+    mail.announce(svc, words, changed, row)
     return Modified(changed, hotel, due)
 
 

@@ -13,6 +13,8 @@ from zoneinfo import ZoneInfo
 
 from pydantic import Field
 
+from servers.kit import search as words_search
+from servers.kit import towns
 from servers.kit.service import Service
 from servers.kit.store import Table, World
 from servers.kit.types import Row
@@ -141,39 +143,46 @@ def _places(db: World, table: str, where: str, *params: Any) -> list[Place]:
 
 
 def match(db: World, table: str, text: str) -> list[Place]:
-    """Return the places that a text names: one by id, or all cities with that name.
+    """Return the places that a text names: one by id, or all towns that it may mean.
 
     `City, State` narrows them to a state, written out or as two letters.
     """
-    name, _, rest = text.partition(",")
-    state = rest.partition(",")[0].strip()
-    return _places(
-        db,
-        table,
-        "p.id=?1 OR (c.name=?2 COLLATE NOCASE AND "
-        "(?3='' OR c.state=?3 COLLATE NOCASE OR c.abbr=?3 COLLATE NOCASE)) ORDER BY c.rowid",
-        text.strip(),
-        name.strip(),
-        state,
+    known = _places(db, table, "p.id=?1", text.strip())
+    return known or _towns(db, table, text)
+
+
+def _towns(db: World, table: str, text: str) -> list[Place]:
+    codes = dict(db.sql("SELECT id, abbr FROM weather_cities"))
+    every = _places(db, table, "1 ORDER BY c.rowid")
+    return towns.matching(
+        text, every, lambda place: towns.Named(place.name, codes[place.city], place.state)
     )
 
 
-def search(db: World, table: str, query: str) -> list[Place]:
-    """Return the places that match every word of the query.
+def search(db: World, table: str, query: str, home: str) -> list[Place]:
+    """Return the places that a query means or whose names begin like it, the person's home first.
 
-    A word matches if a word of the place's name, state or country begins with it.
+    Where it means none, each word of it may be the beginning of a word of a place's name, state or
+    country; those with the most such words are returned.
     """
-    wanted = query.casefold().replace(",", " ").split()
-    if not wanted:
-        return []
-    abbreviations = dict(db.sql("SELECT id, abbr FROM weather_cities"))
+    found = _towns(db, table, query) or _begun(db, table, query)
+    return sorted(found, key=lambda place: place.id != home)
+
+
+def _begun(db: World, table: str, query: str) -> list[Place]:
+    """Return the places of which most words of a query are beginnings."""
+    wanted = words_search.meaningful(query)
     matches = []
     for place in _places(db, table, "1 ORDER BY c.rowid"):
-        text = f"{place.name} {place.state} {abbreviations[place.city]} {place.country}"
-        words = text.casefold().split()
-        if all(_begins_a_word(beginning, words) for beginning in wanted):
-            matches.append(place)
-    return matches
+        words = words_search.words(f"{place.name} {place.state} {place.country}")
+        # A state or country alone tells nothing if the query has a name as well.
+        in_name = [w for w in wanted if _begins_a_word(w, words_search.words(place.name))]
+        begun = [w for w in wanted if _begins_a_word(w, words)]
+        matches.append((len(begun), len(in_name), place))
+    most = max((counts[:2] for counts in matches), default=(0, 0))
+    if most == (0, 0):
+        return []
+    return [place for *counts, place in matches if tuple(counts) == most]
 
 
 def _begins_a_word(beginning: str, words: list[str]) -> bool:
@@ -185,8 +194,10 @@ def by_id(db: World, table: str, place_id: str) -> Place:
     return _places(db, table, "p.id=?", place_id)[0]
 
 
-def place_of(service: Service, table: str, text: str, search_tool: str, id_name: str) -> Place:
-    """Return the one place that a text names.
+def place_of(
+    service: Service, table: str, text: str, home: str, search_tool: str, id_name: str
+) -> Place:
+    """Return the one place that a text names; of several, the person's home.
 
     Raises LOCATION_NOT_FOUND, or AMBIGUOUS_LOCATION with the candidates; `id_name` is the
     provider's name for the id of a place.
@@ -194,6 +205,9 @@ def place_of(service: Service, table: str, text: str, search_tool: str, id_name:
     places = match(service.db, table, text)
     if len(places) == 1:
         return places[0]
+    for place in places:
+        if place.id == home:
+            return place
     if not places:
         service.fail(
             "LOCATION_NOT_FOUND",

@@ -28,6 +28,9 @@ _HOUR_COLUMNS = "id, temp, humidity, wind, wind_deg, pressure, cloud, rain, pm25
 _WET = 0.1
 """Millimetres an hour from which it counts as raining."""
 
+MEASURABLE = 0.05
+"""Millimetres from which the rain of a day or night is shown, and names the weather."""
+
 Sky = Literal[
     "clear",
     "partly_cloudy",
@@ -78,11 +81,20 @@ def hour_sky(hour: Hour) -> Sky:
     return sky_of(hour.temp, hour.cloud, hour.rain, hour.humidity, hour.wind)
 
 
-def _mean_sky(hours: list[Hour]) -> Sky:
+def _whole_sky(hours: list[Hour]) -> Sky:
+    """Return the kind of weather of several hours.
+
+    Rain that can be measured names them, however few of them it fell in.
+    """
+    if sum(hour.rain for hour in hours) >= MEASURABLE:
+        wet = [hour for hour in hours if hour.rain > 0]
+        rain = sum(hour.rain for hour in wet) / len(wet)
+        return _precipitation(sum(hour.temp * hour.rain for hour in wet) / (rain * len(wet)), rain)
+
     def mean(field: str) -> float:
         return sum(getattr(hour, field) for hour in hours) / len(hours)
 
-    return sky_of(mean("temp"), mean("cloud"), mean("rain"), mean("humidity"), mean("wind"))
+    return sky_of(mean("temp"), mean("cloud"), 0.0, mean("humidity"), mean("wind"))
 
 
 # -- truth ------------------------------------------------------------------------------------
@@ -227,7 +239,10 @@ def _expected(provider: str, place: Place, issue: int, hour: Hour) -> Outlook:
 # -- days -------------------------------------------------------------------------------------
 @dataclass(slots=True)
 class Day:
-    """A local date in metric units; `chance` is None for a date that is over."""
+    """A local date in metric units; `chance` is None for a date that is over.
+
+    `sky` is the weather of the whole date, as `rain` is its rain, for whoever shows one kind only.
+    """
 
     date: str
     high: float
@@ -237,6 +252,7 @@ class Day:
     rain: float
     cloud: int
     chance: int | None = None
+    sky: Sky = "clear"
     sky_day: Sky = "clear"
     sky_night: Sky = "clear"
 
@@ -275,7 +291,10 @@ def past_day(db: World, place: Place, when: date) -> Day:
         return _summary(when, hours)
     rain = row["rain"] * place.rain_factor
     mean_temp = (row["high"] + row["low"]) / 2
-    sky = sky_of(mean_temp, row["cloud"], rain / 12, row["humidity"], row["wind"])
+    if rain >= MEASURABLE:
+        sky = _precipitation(mean_temp, rain / 12)
+    else:
+        sky = sky_of(mean_temp, row["cloud"], 0.0, row["humidity"], row["wind"])
     return Day(
         date=when.isoformat(),
         high=row["high"] + place.temp_bias,
@@ -284,6 +303,7 @@ def past_day(db: World, place: Place, when: date) -> Day:
         wind=row["wind"] * place.wind_factor,
         rain=rain,
         cloud=row["cloud"],
+        sky=sky,
         sky_day=sky,
         sky_night=sky,
     )
@@ -304,6 +324,7 @@ def _summary(when: date, hours: list[Hour]) -> Day:
         wind=sum(hour.wind for hour in hours) / count,
         rain=sum(hour.rain for hour in hours),
         cloud=sum(hour.cloud for hour in hours) // count,
-        sky_day=_mean_sky(daytime or hours),
-        sky_night=_mean_sky(night or hours),
+        sky=_whole_sky(hours),
+        sky_day=_whole_sky(daytime or hours),
+        sky_night=_whole_sky(night or hours),
     )

@@ -45,6 +45,8 @@ def snippet(text: str, query: str) -> str:
     return f"{before}{plain[first:last].strip()}{after}"
 
 
-def says(title: str, query: str) -> bool:
-    """Return whether a title contains one of the words of the query."""
-    return any(w.lower() in title.lower() for w in re.findall(r"\w+", query))
+# -- mentions --------------------------------------------------------------------------------------
+def mentions(text: str, name: str) -> bool:
+    """Return whether a text names a person after an @, in full or by first name."""
+    first = name.partition(" ")[0]
+    return bool(re.search(rf"@(?:{re.escape(name)}|{re.escape(first)})\b", text, re.IGNORECASE))

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import itertools
 import socket
+import weakref
 from collections.abc import AsyncGenerator
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 import httpx2
 import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
+from mcp.server.streamable_http import StreamableHTTPServerTransport
 
 from scenarios.worlds.build import shared
 from servers.kit.app import Episodes, make_app, run_app
@@ -346,3 +350,82 @@ async def test_an_episode_in_memory_and_over_http_gives_the_same_trace() -> None
     ):
         await ask(client, "clock__wait", seconds=9)
     assert near.control.trace() == far.control.trace()
+
+
+# -- clients that go away, or take their time ------------------------------------------------------
+
+
+async def raw(port: int, *parts: bytes) -> bytes:
+    """Send bytes over a connection, and return all that comes back until the host closes it."""
+    answer = b""
+    async with await anyio.connect_tcp("127.0.0.1", port) as stream:
+        for part in parts:
+            await stream.send(part)
+        with contextlib.suppress(anyio.EndOfStream):
+            while True:
+                answer += await stream.receive()
+    return answer
+
+
+def unfinished(era: str) -> bytes:
+    """Return a request whose body lacks its end."""
+    _, headers = listing(era)
+    lines = [f"{name}: {value}" for name, value in headers.items()]
+    lines = ["POST /one/clock/mcp HTTP/1.1", "host: localhost", "content-length: 900", *lines]
+    return ("\r\n".join(lines) + '\r\n\r\n{"jsonrpc').encode()
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_a_request_that_is_aborted_is_one_line_in_the_log(
+    era: str, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    session = bare("clock")
+    async with serving(one=session) as base:
+        port = int(base.rpartition(":")[2])
+        stream = await anyio.connect_tcp("127.0.0.1", port)
+        await stream.send(unfinished(era))
+        await stream.aclose()
+        with anyio.fail_after(5):
+            while not caplog.records:
+                await anyio.lowlevel.checkpoint()
+    lines = [record.getMessage() for record in caplog.records if record.levelname != "INFO"]
+    assert lines == ["POST /one/clock/mcp: the client went away before the request was complete"]
+    assert "Traceback" not in capfd.readouterr().err and not session.trace()
+
+
+@pytest.mark.parametrize("begun", [unfinished("legacy"), b"POST /one/clock/mcp HTTP/1.1\r\nhos"])
+async def test_a_request_that_does_not_come_in_is_refused(begun: bytes) -> None:
+    episodes = Episodes()
+    episodes.add("one", bare("clock"))
+    async with run_app(make_app(episodes, read_within=0.05)) as port:
+        with anyio.fail_after(5):
+            answer = await raw(port, begun)
+    assert answer.startswith(b"HTTP/1.1 408 ")
+
+
+async def test_sessions_that_nobody_uses_end_and_are_forgotten() -> None:
+    episodes = Episodes()
+    episodes.add("one", bare("clock"))
+    body, headers = listing("legacy")
+    async with run_app(make_app(episodes, idle=0.1)) as port, http(**headers) as plain:
+        url = f"http://127.0.0.1:{port}/one/clock/mcp"
+        opened = [await plain.post(url, json=body) for _ in range(20)]
+        names = {reply.headers["mcp-session-id"] for reply in opened}
+        assert len(names) == 20
+        kept = [weakref.ref(transport) for transport in transports(names)]
+        assert len(kept) == 20
+        with anyio.fail_after(60):
+            while any(transport() for transport in kept):
+                gc.collect()
+                await anyio.lowlevel.checkpoint()
+        late = {"mcp-session-id": names.pop(), "mcp-protocol-version": "2025-11-25"}
+        call = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+        reply = await plain.post(url, json=call, headers=late)
+        assert reply.status_code == 404
+
+
+def transports(names: set[str]) -> list[Any]:
+    """Return what is still in memory of these MCP sessions."""
+    gc.collect()
+    kept = [o for o in gc.get_objects() if isinstance(o, StreamableHTTPServerTransport)]
+    return [transport for transport in kept if transport.mcp_session_id in names]

@@ -189,7 +189,7 @@ def test_episodes_on_one_world_do_not_see_each_others_writes() -> None:
 def test_a_shared_world_that_is_only_read_is_not_copied() -> None:
     base = World.open(filled().image(), TABLES)
     one = base.share()
-    assert one.rows("item") and one.search("item", "note") and one.shared
+    assert one.rows("item") and one.hits("item", "note") and one.shared
     one.close()
     assert base.rows("item")
 
@@ -313,15 +313,6 @@ def test_calls_at_once_follow_one_another_in_the_order_of_arrival() -> None:
 def test_a_row_that_does_not_fit_is_refused_by_name(given_row: dict[str, Any], text: str) -> None:
     with pytest.raises(InputError, match=text):
         filled().insert("item", given_row)
-
-
-def test_search_takes_no_operators() -> None:
-    world = filled()
-    assert [r["id"] for r in world.search("item", "note 1")] == ["i1"]
-    assert [r["id"] for r in world.search("item", '"note 2"')] == ["i2"]
-    for words in ("", "   ", "***", '"', "note OR 1", "NEAR(note", "note:1 -2", "note AND"):
-        world.search("item", words)
-    assert world.search("item", "") == []
 
 
 def test_a_world_may_live_in_a_file(tmp_path: Path) -> None:

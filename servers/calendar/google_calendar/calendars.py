@@ -110,9 +110,10 @@ class Calendars(Service):
                 "role": role,
                 "granted_at": self.time,
             }
-            self.db.insert("google_calendar_acl", rule)
+            self._shared(row, self.db.insert("google_calendar_acl", rule))
         elif earlier["role"] != role:
             self.db.update("google_calendar_acl", earlier["id"], role=role, granted_at=self.time)
+            self._shared(row, earlier | {"role": role})
         return {"calendar_id": row["id"], "email": address, "role": role, "status": "shared"}
 
     @writes(example={"calendar_id": primary(), "email": "priya.nair@gmail.com"}, setup=(FAMILY,))
@@ -144,6 +145,14 @@ class Calendars(Service):
         for rule in self._acl(row["id"]):
             people.append({k: rule[k] for k in ("email", "role", "granted_at")})
         return {"calendar_id": row["id"]} | page(people, "acl", limit, cursor)
+
+    def _shared(self, calendar: Row, rule: Row) -> None:
+        said = {
+            "who": rules.me(self, WORDS)["name"],
+            "calendar": calendar["name"],
+            "may": "see and change its events" if rule["role"] != "reader" else "see its events",
+        }
+        self.post("calendar_shared", rule["email"], said, about=rule["id"])
 
     def _acl(self, calendar_id: str) -> list[Row]:
         return self.db.rows(

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from servers.calendar import _edit as edit
+from servers.calendar import _mail as mail
 from servers.calendar import _rules as rules
 from servers.calendar._recurrence import Recurrence
 from servers.calendar._rules import Guest, Guests, Query, Reminders, Text, Title, When, Where
@@ -133,10 +134,11 @@ class Events(Service):
     def quick_add_event(self, calendar_id: CalendarId, text: Line) -> Json:
         """Create an event from one line of text that names a day, a time, or both.
 
-        It understands dates (2026-03-20, 20 March, 3/20), weekdays, tomorrow, 'on the 20th', 'for 2
-        hours', 'every Tuesday' and 'at <place>'. A time without am or pm is on the 24-hour clock.
-        Without a length the event lasts an hour; without a time it lasts all day. Returns the event
-        as it was understood.
+        It understands dates (2026-03-20, 20 March, 3/20), spans of days (April 6-9), weekdays,
+        tomorrow, 'on the 20th', 'for 2 hours', 'every Tuesday' and 'at <place>'. Without am or pm,
+        1 to 6 are in the afternoon, and so are later hours of a dinner or an evening; write 03:00
+        for the early morning. Without a length the event lasts an hour; without a time it lasts
+        all day. Returns the event as it was understood.
         """
         calendar = rules.calendar(self, WORDS, calendar_id, "writer")
         zone = rules.zone(self, WORDS)
@@ -150,7 +152,7 @@ class Events(Service):
                 text=text,
             )
         if line.clock is None:
-            next_day = line.day + timedelta(days=1)
+            next_day = line.last + timedelta(days=1)
             start, end = edit.span(self, WORDS, line.day.isoformat(), next_day.isoformat(), True)
         else:
             begin = local_moment(line.day, line.clock, zone)
@@ -322,6 +324,10 @@ class Events(Service):
         """
         rows = rules.matching(self, WORDS, query, calendar_id)
         return page(rows, "events", max_results, cursor, self._hit_json)
+
+    def when_due(self, post: Row) -> Json | None:
+        """Return what an answer or a reminder says by then; see `Service.when_due`."""
+        return mail.when_due(self, WORDS, post)
 
     def _hit_json(self, row: Row) -> Json:
         shown = event_json(self, row)

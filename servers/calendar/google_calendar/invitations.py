@@ -72,7 +72,7 @@ class Invitations(Service):
 
         You can change an answer later.
         """
-        row = _busy.respond(self, WORDS, event_id, response)
+        row = edit.respond(self, WORDS, event_id, response)
         return {"event_id": event_id, "response": my_response(self, row), "status": "responded"}
 
     @writes(

@@ -19,6 +19,7 @@ class GoogleCalendar(Calendars, Events, Invitations, Appointments, Hours):
     title = "Google Calendar"
     category = "calendar"
     domain = "communication"
+    day_tool = ("list_events", "time_min", "time_max")
     tables = TABLES
     shared_tables = SHARED
     codes = Codes(

@@ -48,6 +48,7 @@ TABLES = {
         "id:str title:str/prose organizer:str/derived attendees:list/recipients "
         "slots:list/matter duration_minutes:int/matter location:str/prose created_at:str/stamp "
         "closed_at:str?/stamp event_id:str?/ref slot_id:str?/ref",
+        index=("created_at",),
         outward={},
         noun="the scheduling poll {title}",
     ),

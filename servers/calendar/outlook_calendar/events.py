@@ -8,6 +8,7 @@ from pydantic import Field
 
 from servers.calendar import _busy
 from servers.calendar import _edit as edit
+from servers.calendar import _mail as mail
 from servers.calendar import _rules as rules
 from servers.calendar._recurrence import Recurrence
 from servers.calendar.outlook_calendar import _model as model
@@ -234,6 +235,10 @@ class Events(Service):
         rows = rules.matching(self, WORDS, query, calendar_id)
         return page(rows, "events", max_results, cursor, self._hit_json)
 
+    def when_due(self, post: Row) -> Json | None:
+        """Return what an answer or a reminder says by then; see `Service.when_due`."""
+        return mail.when_due(self, WORDS, post)
+
     def _hit_json(self, row: Row) -> Json:
         shown = model.event_json(self, row)
         if row["recurrence"]:
@@ -280,7 +285,7 @@ class Events(Service):
     )
     def respond_to_event(self, event_id: Item, response: Answer) -> Json:
         """Answer an invitation: for one meeting, a series, or one occurrence."""
-        _busy.respond(self, WORDS, event_id, response)
+        edit.respond(self, WORDS, event_id, response)
         return {"event_id": event_id, "response": response, "status": "response_sent"}
 
     @writes(

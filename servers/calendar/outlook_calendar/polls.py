@@ -24,6 +24,7 @@ from servers.calendar.outlook_calendar._model import (
 )
 from servers.kit.control import seeded
 from servers.kit.fields import Email, Id
+from servers.kit.listing import Listing, Since, Until
 from servers.kit.noise import share
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.types import Json, Row
@@ -163,16 +164,24 @@ class Polls(Service):
             "created_at": self.time,
         }
         self.db.insert("outlook_calendar_polls", row)
+        for address in people:
+            self.post("poll", address, self._said(row), about=row["id"])
         return self._poll_json(self._poll(row["id"]))
 
     @reads()
     def list_scheduling_polls(
-        self, status: PollStatus | None = None, limit: Limit = 20, cursor: Cursor | None = None
+        self,
+        status: PollStatus | None = None,
+        since: Since | None = None,
+        until: Until | None = None,
+        limit: Limit = 10,
+        cursor: Cursor | None = None,
     ) -> Json:
         """Return polls that you made or can vote in, newest first, with the votes so far."""
-        rows = self.db.rows("outlook_calendar_polls", order="created_at DESC, id")
+        rows = Listing(self.db, "outlook_calendar_polls", by="created_at")
+        rows = rows.days(since, until, rules.zone(self, WORDS))
         if status is not None:
-            rows = [row for row in rows if self._state(row) == status]
+            rows = rows.keep(lambda row: self._state(row) == status)
         return page(rows, "polls", limit, cursor, self._poll_json)
 
     @reads(example={"poll_id": seeded("opl", "critique")})
@@ -209,9 +218,12 @@ class Polls(Service):
             r["slot_id"]: r
             for r in self.db.rows("outlook_calendar_votes", "poll_id=? AND voter=?", poll_id, voter)
         }
+        changed = False
         for vote in votes:
             cast = {"response": vote["response"], "voted_at": self.time}
             before = earlier.get(vote["slot_id"])
+            if before is None or before["response"] != vote["response"]:
+                changed = True
             if before is None:
                 row = {
                     "id": self.new_id("olv"),
@@ -222,6 +234,8 @@ class Polls(Service):
                 self.db.insert("outlook_calendar_votes", row | cast)
             elif before["response"] != vote["response"]:
                 self.db.update("outlook_calendar_votes", before["id"], **cast)
+        if changed and poll["organizer"] != voter:
+            self.post("voted", poll["organizer"], self._said(poll), about=poll_id)
         return {"poll_id": poll_id, "votes_cast": len(votes), "status": "voted"}
 
     @writes(example=POLL, setup=(OFFSITE, YES), destructive=True)
@@ -275,9 +289,20 @@ class Polls(Service):
     @writes(example=POLL, setup=(OFFSITE,), destructive=True)
     def cancel_scheduling_poll(self, poll_id: PollId) -> Json:
         """Close a poll that you made without scheduling a meeting."""
-        self._mine(poll_id)
+        poll = self._mine(poll_id)
         self.db.update("outlook_calendar_polls", poll_id, closed_at=self.time)
+        for address in poll["attendees"]:
+            self.post("poll_cancelled", address, self._said(poll), about=poll_id)
         return {"poll_id": poll_id, "status": "cancelled"}
+
+    def _said(self, poll: Row) -> Json:
+        return {
+            "who": rules.me(self, WORDS)["name"],
+            "title": poll["title"],
+            "where": poll["location"],
+            "minutes": poll["duration_minutes"],
+            "times": [slot["start_at"] for slot in poll["slots"]],
+        }
 
     # -- polls and their state ---------------------------------------------------------------------
     def _poll(self, poll_id: str) -> Row:

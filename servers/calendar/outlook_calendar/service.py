@@ -19,6 +19,7 @@ class OutlookCalendar(Account, Events, Schedule, Rooms, Polls):
     title = "Outlook Calendar"
     category = "calendar"
     domain = "communication"
+    day_tool = ("get_events", "start_date", "end_date")
     tables = TABLES
     shared_tables = SHARED
     codes = Codes(

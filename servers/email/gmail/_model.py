@@ -15,8 +15,9 @@ from servers.kit.types import Json, Row
 TABLES = {
     "gmail_emails": Table(
         f"{rules.MAIL} labels:list/matter snooze_until:str?/appointed",
-        index=("account", "thread_id", "conversation"),
+        index=("account, created_at", "thread_id", "conversation"),
         search=rules.SEARCH,
+        weights=rules.WEIGHTS,
         outward={"labels": {"contains": "sent"}},
         noun="a mail from {sender_name} to {recipients} ({subject})",
     ),

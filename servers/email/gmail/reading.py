@@ -20,6 +20,7 @@ from servers.email.gmail._model import (
     user_labels,
 )
 from servers.kit.control import seeded
+from servers.kit.listing import Since, Until
 from servers.kit.service import Service, reads
 from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, page
@@ -29,9 +30,10 @@ Query = Annotated[
     str,
     Field(
         min_length=1,
-        description='Words (all must match), "quoted phrases", -exclusions, and the operators '
-        "from: to: subject: label: has:attachment "
-        "is:unread|read|starred|important|snoozed before:YYYY-MM-DD after:YYYY-MM-DD.",
+        description='Words, "quoted phrases", OR, (groups), -exclusions, and the operators '
+        "from: to: cc: subject: label: in: has:attachment filename:pdf "
+        "is:unread|read|starred|important|snoozed before:YYYY-MM-DD after:YYYY-MM-DD "
+        "older_than:1y newer_than:7d.",
     ),
 ]
 
@@ -44,7 +46,12 @@ class Reading(Service):
 
     @reads(example={"folder": "inbox", "max_results": 5})
     def list_emails(
-        self, folder: LabelName = "inbox", max_results: Limit = 20, cursor: Cursor | None = None
+        self,
+        folder: LabelName = "inbox",
+        since: Since | None = None,
+        until: Until | None = None,
+        max_results: Limit = 18,
+        cursor: Cursor | None = None,
     ) -> Json:
         """List the messages under a label, newest first.
 
@@ -52,7 +59,7 @@ class Reading(Service):
         trash, all, and your own labels (see list_labels).
         """
         label = find_label(self, folder)
-        rows = [row for row in rules.arrived(self) if has_label(self, row, label)]
+        rows = rules.listed(self, since, until).keep(lambda row: has_label(self, row, label))
         return page(rows, "emails", max_results, cursor, self._email_json)
 
     @reads(example={"email_id": seeded("gem", "rent_march_1")})
@@ -81,10 +88,10 @@ class Reading(Service):
     def search_emails(
         self, query: Query, max_results: Limit = 20, cursor: Cursor | None = None
     ) -> Json:
-        """Search the mail of the signed-in account, best matches first.
+        """Search the mail of the signed-in account; what has more of the words comes first.
 
-        Equally good matches come newest first. Spam and trash are searched only if label: names
-        them.
+        Operators and quoted phrases must hold. Equally good matches come newest first. Spam and
+        trash are searched only if label: names them.
         """
         named_labels: set[str] = set()
 
@@ -104,7 +111,9 @@ class Reading(Service):
             "snoozed": lambda row: is_snoozed(self, row),
         }
         own = rules.own_address(self)
-        operators = search.operators(own, flags) | {"label": label, "in": label}
+        operators = search.operators(own, flags) | search.ages(self.now)
+        operators |= {"older": operators["before"], "newer": operators["after"]}
+        operators |= {"label": label, "in": label, "filename": search.attached}
         rows = search.find(self, "gmail_emails", own, query, operators, in_scope)
         return page(rows, "emails", max_results, cursor, self._email_json)
 

@@ -11,9 +11,9 @@ from servers.email import _rules as rules
 from servers.email._rules import Addresses, Attachments, Body, Note, ReplyAll, ReplyBody, Subject
 from servers.email.gmail._model import DraftId, EmailId, find_email, find_owned
 from servers.kit.control import seeded
-from servers.kit.service import Service, Setup, reads, writes
-from servers.kit.types import Json
-from servers.kit.values import Cursor, Limit, Timestamp, page, parse_time
+from servers.kit.service import Service, Setup, happens, reads, writes
+from servers.kit.types import Json, Row
+from servers.kit.values import Cursor, Limit, Timestamp, page
 
 _MAIL = {
     "to": ["priya.nair@gmail.com"],
@@ -194,16 +194,11 @@ class Sending(Service):
         draft = delivery.save_draft(self, mail)
         return {"scheduled_id": scheduled_id, "draft_id": draft["draft_id"], "status": "cancelled"}
 
-    def due(self) -> bool:
-        """Return whether a scheduled message should have been sent by now."""
-        rows = self.db.sql("SELECT 1 FROM gmail_scheduled WHERE send_at<=? LIMIT 1", self.time)
-        return bool(rows)
-
-    def tick(self) -> None:
-        """Send the messages that are due, each as of its own time."""
-        for row in self.db.rows("gmail_scheduled", "send_at<=?", self.time, order="send_at, id"):
-            account = self.db.get("email_accounts", row["account"])
-            mail = rules.Outgoing(**rules.written_json(row))
-            self.db.delete("gmail_scheduled", row["id"])
-            if account is not None:
-                delivery.send(self, account, mail, at=parse_time(row["send_at"]))
+    @happens("gmail_scheduled.send_at")
+    def send_scheduled(self, row: Row) -> None:
+        """Send a scheduled message from the account that it was written in."""
+        account = self.db.get("email_accounts", row["account"])
+        mail = rules.Outgoing(**rules.written_json(row))
+        self.db.delete("gmail_scheduled", row["id"])
+        if account is not None:
+            delivery.send(self, account, mail)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from servers.email import _delivery as delivery
 from servers.email._rules import SHARED_TABLES
 from servers.email.gmail._model import TABLES
 from servers.email.gmail.account import Account
 from servers.email.gmail.organising import Organising
 from servers.email.gmail.reading import Reading
 from servers.email.gmail.sending import Sending
-from servers.kit.service import Codes
+from servers.kit.posts import Letter
+from servers.kit.service import Codes, answers
+from servers.kit.types import Row
 
 
 class Gmail(Reading, Organising, Account, Sending):
@@ -26,3 +29,12 @@ class Gmail(Reading, Organising, Account, Sending):
         timeout="DEADLINE_EXCEEDED",
         unauthorized="AUTH_TOKEN_EXPIRED",
     )
+
+    def take_in(self, letter: Letter) -> bool:
+        """See `Service.take_in`."""
+        return delivery.take_in(self, letter)
+
+    @answers("mail")
+    def receive_answer(self, reaction: Row) -> None:
+        """Let somebody answer a message that was sent from here."""
+        delivery.receive_answer(self, reaction)

@@ -15,8 +15,15 @@ from servers.kit.types import Json, Row
 TABLES = {
     "outlook_emails": Table(
         f"{rules.MAIL} folder:str/matter categories:list/matter pinned:bool/matter",
-        index=("account", "thread_id", "conversation", "folder"),
+        index=(
+            "account, created_at",
+            "thread_id",
+            "conversation",
+            "account, folder, created_at",
+            "account, pinned, created_at",
+        ),
         search=rules.SEARCH,
+        weights=rules.WEIGHTS,
         outward={"folder": "sent"},
         noun="a mail from {sender_name} to {recipients} ({subject})",
     ),

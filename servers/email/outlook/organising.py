@@ -22,6 +22,7 @@ from servers.email.outlook._model import (
 )
 from servers.kit.control import seeded
 from servers.kit.fields import PersonName
+from servers.kit.listing import Since, Until
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.types import Json
 from servers.kit.values import Cursor, Limit, page
@@ -145,11 +146,16 @@ class Organising(Service):
 
     @reads(example={"category_name": "Acme"})
     def get_emails_by_category(
-        self, category_name: CategoryName, limit: Limit = 20, cursor: Cursor | None = None
+        self,
+        category_name: CategoryName,
+        since: Since | None = None,
+        until: Until | None = None,
+        limit: Limit = 12,
+        cursor: Cursor | None = None,
     ) -> Json:
         """List the mail items of a category in all folders, newest first."""
         name = find_category(self, category_name)
-        rows = [row for row in rules.arrived(self) if name in row["categories"]]
+        rows = rules.listed(self, since, until).keep(lambda row: name in row["categories"])
         return page(rows, "emails", limit, cursor, item_json)
 
     # -- people -------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from servers.email.outlook._model import (
     user_folders,
 )
 from servers.kit.control import seeded
+from servers.kit.listing import Since, Until
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, page
@@ -30,9 +31,10 @@ Query = Annotated[
     str,
     Field(
         min_length=1,
-        description='Words (all must match), "quoted phrases", -exclusions, and the operators '
-        "from: to: subject: folder: category: has:attachment "
-        "is:unread|read|starred|flagged|important|pinned before:YYYY-MM-DD after:YYYY-MM-DD.",
+        description='Words, "quoted phrases", OR, NOT, (groups), and the operators '
+        "from: to: cc: subject: folder: category: hasattachments:yes attachment:name "
+        "is:unread|read|starred|flagged|important|pinned received:>=YYYY-MM-DD "
+        "before:YYYY-MM-DD after:YYYY-MM-DD.",
     ),
 ]
 
@@ -42,13 +44,18 @@ class Reading(Service):
 
     @reads(example={"folder": "inbox", "max_results": 5})
     def list_mail_items(
-        self, folder: FolderName = "inbox", max_results: Limit = 20, cursor: Cursor | None = None
+        self,
+        folder: FolderName = "inbox",
+        since: Since | None = None,
+        until: Until | None = None,
+        max_results: Limit = 15,
+        cursor: Cursor | None = None,
     ) -> Json:
         """List the mail items in a folder, newest first.
 
         The folders are inbox, sent, archive, junk, deleted, and your own (see list_folders).
         """
-        rows = rules.arrived(self, "folder=?", find_folder(self, folder))
+        rows = rules.listed(self, since, until).only("folder=?", find_folder(self, folder))
         return page(rows, "emails", max_results, cursor, item_json)
 
     @reads(example={"email_id": seeded("oem", "chicago_agenda_1")})
@@ -82,9 +89,10 @@ class Reading(Service):
         max_results: Limit = 20,
         cursor: Cursor | None = None,
     ) -> Json:
-        """Search one folder, or all folders including junk and deleted, best matches first.
+        """Search one folder, or all folders including junk and deleted.
 
-        Equally good matches come newest first.
+        What has more of the words comes first; operators and quoted phrases must hold. Equally good
+        matches come newest first.
         """
 
         def in_folder(value: str) -> search.Test:
@@ -108,6 +116,9 @@ class Reading(Service):
         }
         own = rules.own_address(self)
         operators = search.operators(own, flags) | {"folder": in_folder, "category": in_category}
+        operators |= {"attachment": search.attached, "received": search.spans(self.now)}
+        for name in ("hasattachment", "hasattachments"):
+            operators[name] = search.yes_or_no(name, lambda row: bool(row["attachments"]))
         scope = anywhere if folder is None else in_folder(folder)
         rows = search.find(self, "outlook_emails", own, query, operators, scope)
         return page(rows, "emails", max_results, cursor, item_json)
@@ -147,7 +158,7 @@ class Reading(Service):
     @reads(setup=_PINNED)
     def list_pinned_emails(self, max_results: Limit = 20, cursor: Cursor | None = None) -> Json:
         """List pinned mail items that are not deleted, newest first."""
-        rows = [row for row in rules.arrived(self, "pinned=1") if row["folder"] != "deleted"]
+        rows = rules.listed(self).only("pinned=1 AND folder<>'deleted'")
         return page(rows, "emails", max_results, cursor, item_json)
 
     @reads()

@@ -16,10 +16,12 @@ from servers.finance import _figures as figures
 from servers.finance import _lists as lists
 from servers.finance import _market as market
 from servers.finance import _retirement as retirement
+from servers.finance import _statements as statements
 from servers.finance._brokerage import MAIN, Symbol
 from servers.finance.fidelity._model import WORDS
 from servers.kit.control import seeded
-from servers.kit.service import Service, reads, writes
+from servers.kit.listing import Since, Until
+from servers.kit.service import Service, happens, reads, writes
 from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Dollars, Limit, dollars, page
 
@@ -110,23 +112,33 @@ class Money(Service):
         return self._transfer(row) | {"estimated_arrival": row["clears_at"]}
 
     @reads(example={"limit": 10})
-    def list_transfers(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
+    def list_transfers(
+        self,
+        from_date: Since | None = None,
+        to_date: Until | None = None,
+        limit: Limit = 20,
+        cursor: Cursor | None = None,
+    ) -> Json:
         """Return deposits and withdrawals, newest first, with method and status.
 
         Contributions show their tax year.
         """
-        rows = self.db.rows(
-            "fidelity_transfers", "created_at<=?", self.time, order="created_at DESC, rowid DESC"
-        )
+        rows = dealing.listed_transfers(self, WORDS, from_date, to_date)
         return page(rows, "transfers", limit, cursor, self._transfer)
 
     @reads()
-    def list_dividends(self, limit: Limit = 50, cursor: Cursor | None = None) -> Json:
+    def list_dividends(
+        self,
+        from_date: Since | None = None,
+        to_date: Until | None = None,
+        limit: Limit = 30,
+        cursor: Cursor | None = None,
+    ) -> Json:
         """Return dividends in dollars, latest ex-date first.
 
         They are paid in cash on the pay date.
         """
-        rows = self.db.rows("fidelity_dividends", "1", order="ex_date DESC, id")
+        rows = dealing.listed_dividends(self, WORDS, from_date, to_date)
         return page(rows, "dividends", limit, cursor, self._dividend)
 
     def _dividend(self, row: Row) -> Json:
@@ -251,10 +263,12 @@ class Money(Service):
         }
 
     # -- the clock --------------------------------------------------------------------------------
-    def due(self) -> bool:
-        """Whether an ex-date has come."""
-        return clockwork.is_due(self, WORDS, recurring=False)
+    @happens("finance_agenda.next_at", where="id='fidelity'")
+    def record_dividends(self, row: Row) -> None:
+        """Record dividends for holdings on an ex-date."""
+        clockwork.record_dividends(self, WORDS, [MAIN], lambda *_: False)
 
-    def tick(self) -> None:
-        """Record dividends for holdings on their ex-dates."""
-        clockwork.run_due(self, [clockwork.dividends(self, WORDS, [MAIN], lambda *_: False)])
+    @happens("finance_agenda.next_at", where="id='fidelity statements'")
+    def send_statement(self, row: Row) -> None:
+        """Mail the statement of the month that has ended."""
+        statements.send(self, WORDS, [MAIN])

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from servers.finance import _mail as mail
 from servers.finance._brokerage import SHARED
-from servers.finance.fidelity._model import TABLES
+from servers.finance.fidelity._model import TABLES, WORDS
 from servers.finance.fidelity.baskets import Baskets
 from servers.finance.fidelity.money import Money
 from servers.finance.fidelity.research import Research
 from servers.finance.fidelity.trading import Trading
 from servers.kit.service import Codes
+from servers.kit.types import Json, Row
 
 
 class Fidelity(Trading, Research, Baskets, Money):
@@ -28,3 +30,7 @@ class Fidelity(Trading, Research, Baskets, Money):
         unauthorized="SESSION_EXPIRED",
         internal="SYSTEM_ERROR",
     )
+
+    def when_due(self, post: Row) -> Json | None:
+        """Return what a letter says at its moment; nothing once its order is cancelled, say."""
+        return mail.by_then(self, WORDS, post)

@@ -23,6 +23,7 @@ from servers.finance.fidelity._model import (
     state,
 )
 from servers.kit.control import seeded
+from servers.kit.listing import Since, Until
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, dollars, page, parse_time
@@ -259,12 +260,17 @@ class Trading(Service):
 
     @reads(example={"limit": 5})
     def list_orders(
-        self, status: OrderStatus | None = None, limit: Limit = 20, cursor: Cursor | None = None
+        self,
+        status: OrderStatus | None = None,
+        from_date: Since | None = None,
+        to_date: Until | None = None,
+        limit: Limit = 20,
+        cursor: Cursor | None = None,
     ) -> Json:
         """Return orders, newest first. Orders placed through a basket have its basket_id."""
-        rows = dealing.orders(self, WORDS)
+        rows = dealing.listed_orders(self, WORDS, from_date, to_date)
         if status is not None:
-            rows = [row for row in rows if state(row, self.time) == status]
+            rows = rows.keep(lambda row: state(row, self.time) == status)
         return page(rows, "orders", limit, cursor, lambda row: order_json(self, row))
 
     @writes(

@@ -13,6 +13,7 @@ from servers.finance import _dealing as dealing
 from servers.finance import _market as market
 from servers.finance._orders import UNIT
 from servers.finance.robinhood._model import WORDS, account, worth
+from servers.kit.listing import Since, Until
 from servers.kit.service import Service, reads, writes
 from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Dollars, Limit, dollars, iso, page, parse_time
@@ -98,12 +99,18 @@ class Money(Service):
         return local_day(parse_time(first), calendar.NEW_YORK)
 
     @reads()
-    def get_dividends(self, limit: Limit = 50, cursor: Cursor | None = None) -> Json:
+    def get_dividends(
+        self,
+        since: Since | None = None,
+        until: Until | None = None,
+        limit: Limit = 30,
+        cursor: Cursor | None = None,
+    ) -> Json:
         """Return dividends by ex-date, newest first: amount in dollars, shares held, and status.
 
         A dividend is pending until its pay date.
         """
-        rows = self.db.rows("robinhood_dividends", "1", order="ex_date DESC, id")
+        rows = dealing.listed_dividends(self, WORDS, since, until)
         return page(rows, "dividends", limit, cursor, self._dividend)
 
     def _dividend(self, row: Row) -> Json:
@@ -164,12 +171,18 @@ class Money(Service):
         }
 
     @reads(example={"limit": 10})
-    def list_transfers(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
+    def list_transfers(
+        self,
+        since: Since | None = None,
+        until: Until | None = None,
+        limit: Limit = 20,
+        cursor: Cursor | None = None,
+    ) -> Json:
         """Return deposits and withdrawals, newest first.
 
         Each has the time at which it clears or arrives, and the reason if it failed.
         """
-        rows = self.db.rows("robinhood_transfers", "1", order="created_at DESC, rowid DESC")
+        rows = dealing.listed_transfers(self, WORDS, since, until)
         return page(rows, "transfers", limit, cursor, self._transfer)
 
     def _transfer(self, row: Row) -> Json:

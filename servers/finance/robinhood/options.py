@@ -13,12 +13,12 @@ from servers.finance import _dealing as dealing
 from servers.finance import _market as market
 from servers.finance import _options as options
 from servers.finance._brokerage import Symbol
-from servers.finance._clockwork import Job
 from servers.finance._orders import UNIT, Fill, Plan, Wish, shares, value
 from servers.finance.robinhood._model import LISTED, WORDS, account, held, option, trade_json, worth
-from servers.kit.service import Service, reads, writes
+from servers.kit.listing import Since, Until
+from servers.kit.service import Service, happens, reads, writes
 from servers.kit.types import Json, Row
-from servers.kit.values import Cursor, Date, Dollars, Limit, dollars, iso, page, parse_time
+from servers.kit.values import Cursor, Date, Dollars, Limit, dollars, iso, page
 from servers.kit.zones import local_day
 
 Right = Annotated[
@@ -98,12 +98,18 @@ class Options(Service):
         )
 
     @reads(example={"limit": 10})
-    def list_options_orders(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
+    def list_options_orders(
+        self,
+        since: Since | None = None,
+        until: Until | None = None,
+        limit: Limit = 20,
+        cursor: Cursor | None = None,
+    ) -> Json:
         """Return options orders, newest first, including the sales by which contracts expired.
 
         A pending order can be canceled with cancel_trade.
         """
-        rows = [row for row in dealing.orders(self, WORDS) if row["kind"] == "option"]
+        rows = dealing.listed_orders(self, WORDS, since, until).only("kind='option'")
         return page(rows, "orders", limit, cursor, self._order)
 
     @writes(
@@ -283,23 +289,11 @@ class Options(Service):
             "total": trade["filled_amount"],
         }
 
-    def _endings(self) -> Job:
-        """Return the job that pays out contracts at expiration."""
-
-        def due_at() -> int | None:
-            query = "SELECT min(ends_at) FROM robinhood_contracts WHERE closed_at IS NULL"
-            earliest = self.db.sql(query)[0][0]
-            return parse_time(earliest) if earliest else None
-
-        def run(moment: int) -> None:
-            ending = self.db.rows(
-                "robinhood_contracts", "ends_at=? AND closed_at IS NULL", iso(moment), order="id"
-            )
-            for contract in ending:
-                self._pay_out(contract, moment)
-                self.db.update("robinhood_contracts", contract["id"], closed_at=iso(moment))
-
-        return Job(due_at, run)
+    @happens("robinhood_contracts.ends_at", where="closed_at IS NULL")
+    def pay_out(self, contract: Row) -> None:
+        """Pay out a contract at its expiration."""
+        self._pay_out(contract, self.now)
+        self.db.update("robinhood_contracts", contract["id"], closed_at=self.time)
 
     def _pay_out(self, contract: Row, moment: int) -> None:
         """Sell the units held of a contract at its exercise value."""

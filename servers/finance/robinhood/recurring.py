@@ -9,11 +9,12 @@ from pydantic import Field
 
 from servers.finance import _calendar as calendar
 from servers.finance import _clockwork as clockwork
+from servers.finance import _statements as statements
 from servers.finance._brokerage import MAIN, Symbol
-from servers.finance.robinhood._model import WORDS
+from servers.finance.robinhood._model import WORDS, worth
 from servers.finance.robinhood.options import Options
 from servers.kit.control import seeded
-from servers.kit.service import reads, writes
+from servers.kit.service import happens, reads, writes
 from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Dollars, Limit, dollars, page
 from servers.kit.zones import local_day
@@ -81,16 +82,17 @@ class Recurring(Options):
             "order_ids": [run["id"] for run in runs],
         }
 
-    def due(self) -> bool:
-        """Whether a run, an ex-date or a contract's expiration has come."""
-        ended = self.db.sql(
-            "SELECT 1 FROM robinhood_contracts WHERE ends_at<=? AND closed_at IS NULL LIMIT 1",
-            self.time,
-        )
-        return bool(ended) or clockwork.is_due(self, WORDS)
+    @happens("finance_agenda.next_at", where="id='robinhood'")
+    def record_dividends(self, row: Row) -> None:
+        """Record dividends for holdings on an ex-date."""
+        clockwork.record_dividends(self, WORDS, [MAIN], lambda *_: False)
 
-    def tick(self) -> None:
-        """Make recurring investments, record dividends and pay out contracts, in order of time."""
-        dividends = clockwork.dividends(self, WORDS, [MAIN], lambda *_: False)
-        purchases = clockwork.recurring(self, WORDS)
-        clockwork.run_due(self, [dividends, purchases, self._endings()])
+    @happens("robinhood_recurring.next_at")
+    def make_recurring(self, row: Row) -> None:
+        """Make the run of a recurring investment that is due."""
+        clockwork.run_recurring(self, WORDS, row)
+
+    @happens("finance_agenda.next_at", where="id='robinhood statements'")
+    def send_statement(self, row: Row) -> None:
+        """Mail the statement of the month that has ended."""
+        statements.send(self, WORDS, [MAIN], worth)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from servers.finance import _mail as mail
 from servers.finance._brokerage import SHARED
-from servers.finance.robinhood._model import TABLES
+from servers.finance.robinhood._model import TABLES, WORDS
 from servers.finance.robinhood.crypto import Crypto
 from servers.finance.robinhood.lists import Lists
 from servers.finance.robinhood.money import Money
 from servers.finance.robinhood.recurring import Recurring
 from servers.finance.robinhood.trading import Trading
 from servers.kit.service import Codes
+from servers.kit.types import Json, Row
 
 
 class Robinhood(Money, Trading, Crypto, Recurring, Lists):
@@ -29,3 +31,7 @@ class Robinhood(Money, Trading, Crypto, Recurring, Lists):
         unauthorized="NOT_AUTHENTICATED",
         internal="INTERNAL_SERVER_ERROR",
     )
+
+    def when_due(self, post: Row) -> Json | None:
+        """Return what a letter says at its moment; nothing once its order is cancelled, say."""
+        return mail.by_then(self, WORDS, post)

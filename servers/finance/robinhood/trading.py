@@ -26,6 +26,7 @@ from servers.finance.robinhood._model import (
     worth,
 )
 from servers.kit.control import seeded
+from servers.kit.listing import Since, Until
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.types import Json
 from servers.kit.values import Cursor, Dollars, Limit, dollars, page
@@ -171,15 +172,20 @@ class Trading(Service):
 
     @reads(example={"status": "pending"})
     def list_trades(
-        self, status: TradeStatus | None = None, limit: Limit = 20, cursor: Cursor | None = None
+        self,
+        status: TradeStatus | None = None,
+        since: Since | None = None,
+        until: Until | None = None,
+        limit: Limit = 20,
+        cursor: Cursor | None = None,
     ) -> Json:
         """Return orders for stocks, coins and options, newest first.
 
         They include those of recurring investments.
         """
-        rows = dealing.orders(self, WORDS)
+        rows = dealing.listed_orders(self, WORDS, since, until)
         if status is not None:
-            rows = [row for row in rows if state(row, self.time) == status]
+            rows = rows.keep(lambda row: state(row, self.time) == status)
         return page(rows, "trades", limit, cursor, lambda row: trade_json(self, row))
 
     @writes(

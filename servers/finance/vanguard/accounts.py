@@ -11,6 +11,7 @@ from servers.finance import _brokerage as brokerage
 from servers.finance import _calendar as calendar
 from servers.finance import _clockwork as clockwork
 from servers.finance import _dealing as dealing
+from servers.finance import _mail as mail
 from servers.finance import _market as market
 from servers.finance import _retirement as retirement
 from servers.finance._orders import UNIT
@@ -28,6 +29,7 @@ from servers.finance.vanguard._model import (
     reinvests,
 )
 from servers.kit.control import seeded
+from servers.kit.listing import Since, Until
 from servers.kit.service import Service, reads, writes
 from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Dollars, Limit, dollars, page
@@ -137,14 +139,20 @@ class Accounts(Service):
         return self._contribution(row)
 
     @reads(example={"limit": 10})
-    def list_contributions(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
+    def list_contributions(
+        self,
+        since: Since | None = None,
+        until: Until | None = None,
+        limit: Limit = 20,
+        cursor: Cursor | None = None,
+    ) -> Json:
         """Return contributions to all accounts, newest first.
 
         For each open tax year, the reply also has the contribution limit and what remains of it.
         """
         born = self._birthday()
         years = retirement.open_years(retirement.today(self))
-        rows = self._transfers("deposit")
+        rows = dealing.listed_transfers(self, WORDS, since, until, "deposit")
         return {
             "tax_years": [retirement.row_of_year(year, self, WORDS, born) for year in years],
             **page(rows, "contributions", limit, cursor, self._contribution),
@@ -180,12 +188,19 @@ class Accounts(Service):
         return self._withdrawal(row) | {"early_withdrawal_penalty": penalty}
 
     @reads(example={"limit": 10})
-    def list_withdrawals(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
+    def list_withdrawals(
+        self,
+        since: Since | None = None,
+        until: Until | None = None,
+        limit: Limit = 20,
+        cursor: Cursor | None = None,
+    ) -> Json:
         """Return withdrawals from all accounts, newest first.
 
         Those made by a withdrawal plan have its schedule_id.
         """
-        return page(self._transfers("withdrawal"), "withdrawals", limit, cursor, self._withdrawal)
+        rows = dealing.listed_transfers(self, WORDS, since, until, "withdrawal")
+        return page(rows, "withdrawals", limit, cursor, self._withdrawal)
 
     def _withdrawal(self, row: Row) -> Json:
         status = dealing.transfer_status(row, self.time)
@@ -201,29 +216,24 @@ class Accounts(Service):
             "failure": row["failure"],
         }
 
-    def _transfers(self, direction: str) -> list[Row]:
-        return self.db.rows(
-            "vanguard_transfers",
-            "direction=? AND created_at<=?",
-            direction,
-            self.time,
-            order="created_at DESC, rowid DESC",
-        )
-
     # -- dividends --------------------------------------------------------------------------------
     @reads(example={"fund_id": "MRFFX"})
     def get_dividend_history(
-        self, fund_id: FundId | None = None, limit: Limit = 50, cursor: Cursor | None = None
+        self,
+        fund_id: FundId | None = None,
+        since: Since | None = None,
+        until: Until | None = None,
+        limit: Limit = 30,
+        cursor: Cursor | None = None,
     ) -> Json:
         """Return dividends in all accounts, latest ex-date first.
 
         Each has its amount in dollars, the shares held, the pay date and, if it was reinvested, the
         order_id of the purchase.
         """
-        symbol = find_fund(self, fund_id)["symbol"] if fund_id is not None else None
-        rows = self.db.rows(
-            "vanguard_dividends", "?1 IS NULL OR symbol=?1", symbol, order="ex_date DESC, id"
-        )
+        rows = dealing.listed_dividends(self, WORDS, since, until)
+        if fund_id is not None:
+            rows = rows.only("symbol=?", find_fund(self, fund_id)["symbol"])
         return page(rows, "dividends", limit, cursor, self._dividend)
 
     def _dividend(self, row: Row) -> Json:
@@ -280,6 +290,14 @@ class Accounts(Service):
                     "set_at": self.time,
                 }
                 self.db.insert("vanguard_reinvest", choice)
+            said = {
+                "account": mail.ending(self, WORDS, owner["id"]),
+                "symbol": row["symbol"],
+                "security": row["name"],
+                "choice": "reinvest in the same fund" if reinvest else "pay in cash",
+                "at": self.time,
+            }
+            mail.tell(self, WORDS, "dividend_choice", said, about=key)
         return {
             "fund_id": row["symbol"],
             "account_id": owner["id"],

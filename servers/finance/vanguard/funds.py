@@ -23,11 +23,11 @@ from servers.finance.vanguard._model import (
     find_fund,
     fund_json,
     order_json,
-    orders,
     reinvests,
     whole_fund_json,
 )
 from servers.kit.control import seeded
+from servers.kit.listing import Since, Until
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Dollars, Limit, dollars, page
@@ -200,13 +200,19 @@ class Funds(Service):
 
     @reads(example={"limit": 5})
     def list_orders(
-        self, limit: Limit = 20, cursor: Cursor | None = None, account_id: AccountId | None = None
+        self,
+        limit: Limit = 20,
+        cursor: Cursor | None = None,
+        account_id: AccountId | None = None,
+        since: Since | None = None,
+        until: Until | None = None,
     ) -> Json:
         """Return the orders of all accounts, or of one, newest first.
 
         They include automatic investments and reinvested dividends.
         """
-        rows = orders(self, account_id)
+        account = None if account_id is None else find_account(self, account_id)["id"]
+        rows = dealing.listed_orders(self, WORDS, since, until, account)
         return page(rows, "orders", limit, cursor, lambda row: order_json(self, row))
 
     @writes(

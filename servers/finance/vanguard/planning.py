@@ -12,8 +12,9 @@ from servers.finance import _brokerage as brokerage
 from servers.finance import _calendar as calendar
 from servers.finance import _clockwork as clockwork
 from servers.finance import _dealing as dealing
+from servers.finance import _mail as mail
 from servers.finance import _retirement as retirement
-from servers.finance._clockwork import Job
+from servers.finance import _statements as statements
 from servers.finance._orders import Wish, status
 from servers.finance.vanguard import _allocation as allocation
 from servers.finance.vanguard._model import (
@@ -26,9 +27,9 @@ from servers.finance.vanguard._model import (
     reinvests,
 )
 from servers.kit.errors import ServiceError
-from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.service import Service, Setup, happens, reads, writes
 from servers.kit.types import Json, Row
-from servers.kit.values import Date, Dollars, dollars, iso, parse_time
+from servers.kit.values import Date, Dollars, dollars, iso
 from servers.kit.zones import day_start
 
 
@@ -267,7 +268,9 @@ class Planning(Service):
             "next_at": iso(first),
             "cancelled_at": None,
         }
-        return self._plan_json(self.db.insert("vanguard_rmd_plans", plan))
+        plan = self.db.insert("vanguard_rmd_plans", plan)
+        mail.plan(self, WORDS, "withdrawals_started", plan)
+        return self._plan_json(plan)
 
     @writes(
         example={"schedule_id": "${plan.schedule_id}"},
@@ -288,6 +291,7 @@ class Planning(Service):
             hint = "Get the schedule_id of an active plan from get_rmd_status."
             self.fail("SCHEDULE_NOT_FOUND", message, hint, schedule_id=schedule_id)
         self.db.update("vanguard_rmd_plans", schedule_id, next_at=None, cancelled_at=self.time)
+        mail.plan(self, WORDS, "withdrawals_stopped", row)
         return {"schedule_id": schedule_id, "status": "canceled"}
 
     def _plan_json(self, row: Row) -> Json:
@@ -320,38 +324,38 @@ class Planning(Service):
         return self.db.rows("vanguard_profile")[0]["born"]
 
     # -- the clock --------------------------------------------------------------------------------
-    def due(self) -> bool:
-        """Whether a withdrawal, a purchase or an ex-date has come."""
-        query = "SELECT 1 FROM vanguard_rmd_plans WHERE next_at<=? LIMIT 1"
-        planned = self.db.sql(query, self.time)
-        return bool(planned) or clockwork.is_due(self, WORDS)
-
-    def tick(self) -> None:
-        """Make planned withdrawals and automatic purchases, and record dividends, in order."""
-        accounts = [row["id"] for row in self.db.rows("vanguard_accounts", order="place")]
+    @happens("finance_agenda.next_at", where="id='vanguard'")
+    def record_dividends(self, row: Row) -> None:
+        """Record dividends for holdings on an ex-date."""
 
         def reinvested(account_id: str, fund_id: str) -> bool:
             return reinvests(self, account_id, fund_id)
 
-        dividends = clockwork.dividends(self, WORDS, accounts, reinvested)
-        purchases = clockwork.recurring(self, WORDS)
-        withdrawals = Job(self._next_plan, self._run_plans)
-        clockwork.run_due(self, [dividends, purchases, withdrawals])
+        clockwork.record_dividends(self, WORDS, self._account_ids(), reinvested)
 
-    def _next_plan(self) -> int | None:
-        query = "SELECT min(next_at) FROM vanguard_rmd_plans WHERE next_at IS NOT NULL"
-        earliest = self.db.sql(query)[0][0]
-        return parse_time(earliest) if earliest else None
+    @happens("finance_agenda.next_at", where="id='vanguard statements'")
+    def send_statement(self, row: Row) -> None:
+        """Mail the statement of the month that has ended."""
+        statements.send(self, WORDS, self._account_ids())
 
-    def _run_plans(self, moment: int) -> None:
-        for plan in self.db.rows("vanguard_rmd_plans", "next_at=?", iso(moment), order="rowid"):
-            try:
-                self._send(plan, moment)
-            except ServiceError as refusal:
-                self._send(plan, moment, failure=refusal.code)
-            start = date.fromisoformat(plan["start_date"])
-            following = clockwork.next_run(start, plan["frequency"], moment)
-            self.db.update("vanguard_rmd_plans", plan["id"], next_at=iso(following))
+    def _account_ids(self) -> list[str]:
+        return [row["id"] for row in self.db.rows("vanguard_accounts", order="place")]
+
+    @happens("vanguard_recurring.next_at")
+    def make_recurring(self, row: Row) -> None:
+        """Make the automatic purchase that is due."""
+        clockwork.run_recurring(self, WORDS, row)
+
+    @happens("vanguard_rmd_plans.next_at")
+    def withdraw_planned(self, plan: Row) -> None:
+        """Make a planned withdrawal; one that cannot be made is recorded as failed."""
+        try:
+            self._send(plan, self.now)
+        except ServiceError as refusal:
+            self._send(plan, self.now, failure=refusal.code)
+        start = date.fromisoformat(plan["start_date"])
+        following = clockwork.next_run(start, plan["frequency"], self.now)
+        self.db.update("vanguard_rmd_plans", plan["id"], next_at=iso(following))
 
     def _send(self, plan: Row, moment: int, failure: str | None = None) -> None:
         """Make one withdrawal of a plan, or record that it failed."""

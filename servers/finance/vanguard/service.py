@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from servers.finance import _mail as mail
 from servers.finance._brokerage import SHARED
-from servers.finance.vanguard._model import TABLES
+from servers.finance.vanguard._model import TABLES, WORDS
 from servers.finance.vanguard.accounts import Accounts
 from servers.finance.vanguard.funds import Funds
 from servers.finance.vanguard.planning import Planning
 from servers.kit.service import Codes
+from servers.kit.types import Json, Row
 
 
 class Vanguard(Accounts, Funds, Planning):
@@ -27,3 +29,7 @@ class Vanguard(Accounts, Funds, Planning):
         unauthorized="LOGIN_REQUIRED",
         internal="UNEXPECTED_ERROR",
     )
+
+    def when_due(self, post: Row) -> Json | None:
+        """Return what a letter says at its moment; nothing once its order is cancelled, say."""
+        return mail.by_then(self, WORDS, post)

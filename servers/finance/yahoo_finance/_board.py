@@ -118,6 +118,21 @@ def posts(row: Row, peers: Sequence[str], since: int, at: int) -> list[Post]:
     return sorted(written, key=lambda p: (p.at, p.id), reverse=True)
 
 
+def _post_id(symbol: str, day: date, number: int) -> str:
+    own = make_id("", str(day), number).removeprefix("_")
+    return f"yfp_{_mark(symbol)}{own}"
+
+
+def _mark(symbol: str) -> str:
+    """Return the digits that the ids of all posts on a board begin with."""
+    return make_id("board", symbol)[-3:]
+
+
+def may_be_on(symbol: str, post_id: str) -> bool:
+    """Return whether an id can be that of a post on a board, so that few boards need a look."""
+    return post_id.startswith(f"yfp_{_mark(symbol)}")
+
+
 def _of_day(row: Row, peers: Sequence[str], day: date) -> list[Post]:
     start = local_moment(day, time(6, 30), calendar.NEW_YORK)
     if row["listed_at"][:10] > day.isoformat() or market.state(row, start) == "delisted":
@@ -132,7 +147,7 @@ def _of_day(row: Row, peers: Sequence[str], day: date) -> list[Post]:
         peer = others[int((luck[4] + 1) / 2 * len(others))] if others and luck[3] > 0.6 else None
         feeling = None if peer else _sentiment(luck[1] + 0.25 * max(-1, min(1, moved)))
         post = Post(
-            id=make_id("yfp", row["symbol"], str(day), number),
+            id=_post_id(row["symbol"], day, number),
             symbol=row["symbol"],
             author=AUTHORS[int((luck[2] + 1) / 2 * len(AUTHORS))],
             at=start + int((luck[0] + 1) / 2 * 16.5 * 3600),

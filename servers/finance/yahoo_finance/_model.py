@@ -19,7 +19,7 @@ TABLES = {
     "yahoo_finance_posts": Table(
         "id:str symbol:str/matter author:str/derived mine:bool/derived text:str/prose "
         "sentiment:str?/matter created_at:str/stamp deleted_at:str?/stamp",
-        index=("symbol", "created_at"),
+        index=("symbol", "created_at", "mine, created_at"),
         outward={},
         noun="a post about {symbol} on Yahoo Finance",
     ),

@@ -8,12 +8,14 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import Field
 
+from servers.finance import _calendar as calendar
 from servers.finance import _data as data
 from servers.finance import _market as market
 from servers.finance._data import Symbol
 from servers.finance.yahoo_finance import _board as board
 from servers.finance.yahoo_finance._model import WORDS, ticker_json
 from servers.kit.control import seeded
+from servers.kit.listing import Listing, Since, Until
 from servers.kit.service import Service, reads, writes
 from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, iso, page, parse_time
@@ -107,13 +109,17 @@ class Community(Service):
         return self._post(row, self.db.insert("yahoo_finance_posts", post))
 
     @reads()
-    def list_yahoo_posts(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
+    def list_yahoo_posts(
+        self,
+        since: Since | None = None,
+        until: Until | None = None,
+        limit: Limit = 20,
+        cursor: Cursor | None = None,
+    ) -> Json:
         """Return the user's own posts on all boards, newest first."""
-        rows = self.db.rows(
-            "yahoo_finance_posts",
-            "mine=1 AND deleted_at IS NULL",
-            order="created_at DESC, rowid DESC",
-        )
+        rows = Listing(self.db, "yahoo_finance_posts", by="created_at")
+        rows = rows.only("mine=1 AND deleted_at IS NULL")
+        rows = rows.days(since, until, calendar.NEW_YORK)
         return page(rows, "posts", limit, cursor, self._own_post)
 
     @writes(example={"post_id": seeded("yfp", "vnta-question")}, destructive=True)
@@ -207,7 +213,8 @@ class Community(Service):
         return [mention for mention in mentions if mention.symbol in rows]
 
     def _crowd_wrote(self, post_id: str) -> bool:
-        for row in market.securities(self):
+        boards = [row for row in market.securities(self) if board.may_be_on(row["symbol"], post_id)]
+        for row in boards:
             if any(post.id == post_id for post in board.posts(row, (), 0, self.now)):
                 return True
         return False

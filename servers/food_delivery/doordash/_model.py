@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from servers.food_delivery import _catalogue as catalogue
+from servers.food_delivery import _mail as mail
 from servers.food_delivery import _orders as orders
+from servers.food_delivery import _refunds as refunds
 from servers.food_delivery import _rules as rules
 from servers.food_delivery._pricing import Tariff, price_json
 from servers.kit.service import Service
 from servers.kit.store import Table
 from servers.kit.types import Json, Row
-from servers.kit.values import dollars
+from servers.kit.values import dollars, parse_time
 
 TABLES = {
     "doordash_profile": rules.PROFILE,
@@ -21,6 +23,7 @@ TABLES = {
     "doordash_items": catalogue.ITEMS,
     "doordash_options": catalogue.OPTIONS,
     "doordash_orders": orders.orders_table("dasher_rating:int?/matter reordered_from:str?/manner"),
+    "doordash_refund_requests": refunds.REQUESTS,
     "doordash_lines": orders.lines_table("store_id:str?/ref"),
     "doordash_favorites": Table(
         "restaurant_id:str/matter added_at:str/stamp", noun="the favorite {restaurant_id}"
@@ -68,6 +71,8 @@ WORDS = rules.Words(
     list_orders="get_dash_history",
     windows="get_scheduled_slots",
     quote="preview_dash",
+    refund="ddq",
+    list_refunds="get_refund_requests",
 )
 TARIFF = Tariff(
     base=199,
@@ -106,6 +111,13 @@ STAGE_TEXTS = {
     "awaiting_claim": "We wait for the recipient to claim the gift and say where to bring it.",
     "expired": "The gift was not claimed in time; it was refunded in full.",
 }
+
+
+def confirm(svc: Service, row: Row) -> None:
+    """Mail that an order was placed, and send its final receipt when it is delivered."""
+    said = mail.letter(svc, WORDS, row)
+    mail.tell(svc, WORDS, "ordered", said)
+    mail.tell(svc, WORDS, "delivered", said, due=parse_time(row["delivered_at"]))
 
 
 def gift_of(svc: Service, row: Row) -> Row | None:
@@ -164,7 +176,7 @@ def order_json(svc: Service, row: Row) -> Json:
         orders.line_json(svc, WORDS, line) | {"store_id": line["store_id"]}
         for line in orders.lines(svc, WORDS, row["id"])
     ]
-    refund = orders.refund_json(row, paid.total)
+    refund = refunds.refund_json(svc, WORDS, row, paid.total)
     if gift is not None and state == "expired":
         amount = dollars(paid.total)
         refund = {"amount": amount, "reason": "Gift not claimed", "at": gift["claim_by"]}

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from servers.food_delivery import _catalogue as catalogue
+from servers.food_delivery import _mail as mail
 from servers.food_delivery import _orders as orders
 from servers.food_delivery import _pricing as pricing
 from servers.food_delivery import _rules as rules
@@ -160,4 +161,7 @@ class AddOns(Service):
             detour = extra_time(store, place) * 60
             changes["delivered_at"] = iso(parse_time(row["delivered_at"]) + detour)
         self.db.update("doordash_orders", order_id, **changes)
+        row = orders.find_order(self, WORDS, order_id)
+        added = mail.letter(self, WORDS, row) | {"store": store["name"]}
+        mail.tell(self, WORDS, "items_added", added)
         return order_json(self, orders.find_order(self, WORDS, order_id))

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from servers.food_delivery import _catalogue as catalogue
+from servers.food_delivery import _mail as mail
 from servers.food_delivery import _orders as orders
 from servers.food_delivery import _pricing as pricing
 from servers.food_delivery import _rules as rules
@@ -21,12 +22,14 @@ from servers.food_delivery.doordash._model import (
     TARIFF,
     WORDS,
     cancel_fee,
+    confirm,
     eta,
     order_json,
     status,
 )
 from servers.kit.control import seeded
 from servers.kit.fields import Rating
+from servers.kit.listing import Since, Until
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, dollars, iso, page
@@ -113,7 +116,9 @@ class Dashes(Service):
         """Place an order and return its row; unless `twice`, refuse a repeat within minutes."""
         if not twice:
             self._refuse_repeat(draft)
-        return orders.submit(self, WORDS, draft, card, **extra)
+        row = orders.submit(self, WORDS, draft, card, **extra)
+        confirm(self, row)
+        return row
 
     def _refuse_repeat(self, draft: Draft) -> None:
         """Refuse an order that equals one placed within the last minutes."""
@@ -276,15 +281,20 @@ class Dashes(Service):
 
     @reads(example={"status": "delivered", "limit": 5})
     def get_dash_history(
-        self, status: State | None = None, limit: Limit = 20, cursor: Cursor | None = None
+        self,
+        status: State | None = None,
+        since: Since | None = None,
+        until: Until | None = None,
+        limit: Limit = 20,
+        cursor: Cursor | None = None,
     ) -> Json:
         """Return a short summary of past and current orders, newest first.
 
         Totals are in dollars, before refunds.
         """
-        rows = orders.orders(self, WORDS)
+        rows = orders.orders(self, WORDS, since, until)
         if status is not None:
-            rows = [row for row in rows if self._state(row) == status]
+            rows = rows.keep(lambda row: self._state(row) == status)
         return page(rows, "orders", limit, cursor, self._summary)
 
     def _state(self, row: Row) -> str:
@@ -340,6 +350,9 @@ class Dashes(Service):
         fee = cancel_fee(self, row)
         paid = orders.charged(self, WORDS, row).total
         orders.cancel(self, WORDS, row, fee, reason)
+        row = orders.find_order(self, WORDS, order_id)
+        cancelled = mail.of_cancellation(row, paid)
+        mail.tell(self, WORDS, "cancelled", mail.letter(self, WORDS, row) | cancelled)
         return orders.cancelled_json(row, fee or 0, paid)
 
     @writes(example={"order_id": seeded("ddo", "cafe-again"), "rating": 4, "dasher_rating": 5})

@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from servers.food_delivery import _catalogue as catalogue
+from servers.food_delivery import _mail as mail
 from servers.food_delivery import _orders as orders
 from servers.food_delivery import _pricing as pricing
 from servers.food_delivery._catalogue import Items, RestaurantId
@@ -16,10 +17,11 @@ from servers.food_delivery.doordash._model import TARIFF, WORDS, claimed, eta, g
 from servers.food_delivery.doordash.dashes import COFFEE, DASH
 from servers.kit.control import seeded
 from servers.kit.fields import PersonName, Phone
+from servers.kit.listing import Since, Until
 from servers.kit.noise import share
 from servers.kit.service import Service, reads, writes
 from servers.kit.types import Json
-from servers.kit.values import Cursor, Limit, dollars, iso, page
+from servers.kit.values import Cursor, Limit, dollars, iso, page, parse_time
 
 Message = Annotated[
     str, Field(min_length=1, max_length=300, description="A message to the recipient.")
@@ -85,6 +87,14 @@ class Gifts(Service):
             "claim_by": iso(claim_by),
         }
         self.db.insert("doordash_gifts", gift)
+        row = orders.find_order(self, WORDS, row["id"])
+        said = mail.letter(self, WORDS, row) | mail.of_gift(gift)
+        mail.tell(self, WORDS, "gift_sent", said)
+        if claims_at is None:
+            mail.tell(self, WORDS, "gift_expired", said, due=claim_by)
+        else:
+            mail.tell(self, WORDS, "gift_claimed", said, due=claims_at)
+            mail.tell(self, WORDS, "gift_delivered", said, due=parse_time(row["delivered_at"]))
         return self._gift(row["id"]) | pricing.price_json(draft.price)
 
     @reads(example={"order_id": seeded("ddo", "gift-thanks")})
@@ -102,9 +112,16 @@ class Gifts(Service):
         return self._gift(order_id)
 
     @reads()
-    def list_gift_orders(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
+    def list_gift_orders(
+        self,
+        since: Since | None = None,
+        until: Until | None = None,
+        limit: Limit = 20,
+        cursor: Cursor | None = None,
+    ) -> Json:
         """Return the gifts you sent, newest first, each as in get_gift_order_status."""
-        sent = [r for r in orders.orders(self, WORDS) if gift_of(self, r) is not None]
+        sent = orders.orders(self, WORDS, since, until)
+        sent = sent.only("id IN (SELECT order_id FROM doordash_gifts)")
         return page(sent, "gifts", limit, cursor, lambda r: self._gift(r["id"]))
 
     def _gift(self, order_id: str) -> Json:

@@ -41,6 +41,11 @@ class Stores(Favorites):
         rows = catalogue.nearby(self, WORDS, "restaurant", query, category, open_only, near)
         return page(rows, "stores", limit, cursor, lambda r: self._store(r, near))
 
+    @reads()
+    def list_cuisines(self) -> Json:
+        """List the categories of restaurants near your primary location, with their numbers."""
+        return catalogue.cuisines(self, WORDS)
+
     @reads(example={"restaurant_id": CAFE})
     def get_store_details(self, restaurant_id: RestaurantId) -> Json:
         """Return a restaurant's details.

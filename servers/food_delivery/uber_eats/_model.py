@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from servers.food_delivery import _catalogue as catalogue
+from servers.food_delivery import _mail as mail
 from servers.food_delivery import _orders as orders
+from servers.food_delivery import _refunds as refunds
 from servers.food_delivery import _rules as rules
 from servers.food_delivery._pricing import Tariff, price_json
 from servers.kit.service import Service
@@ -23,6 +25,7 @@ TABLES = {
     "uber_eats_items": catalogue.ITEMS,
     "uber_eats_options": catalogue.OPTIONS,
     "uber_eats_orders": orders.orders_table("group_id:str?/ref idempotency_key:str?/session"),
+    "uber_eats_refund_requests": refunds.REQUESTS,
     "uber_eats_lines": orders.lines_table("participant:str?/matter"),
     "uber_eats_substitutions": Table(
         "id:str order_id:str/ref item_id:str/ref preference:str/matter substitute_id:str?/ref "
@@ -33,6 +36,7 @@ TABLES = {
     "uber_eats_groups": Table(
         "id:str restaurant_id:str/ref host:str/derived created_at:str/stamp "
         "deadline_at:str/derived order_id:str?/ref",
+        index=("created_at",),
         tentative={"order_id": {"exists": False}},
         noun="a group order from {restaurant_id} created on {created_at:moment}",
     ),
@@ -82,6 +86,8 @@ WORDS = rules.Words(
     list_orders="get_order_history",
     windows="get_delivery_windows",
     quote="get_order_quote",
+    refund="ueq",
+    list_refunds="list_refund_requests",
 )
 TARIFF = Tariff(
     base=149,
@@ -258,6 +264,32 @@ def adjustment(svc: Service, row: Row) -> int:
     return changes + max(0, row["discount"] - bought)
 
 
+# -- mail ------------------------------------------------------------------------------------------
+def confirm(svc: Service, row: Row) -> None:
+    """Mail that an order was placed, and when its time has come that it was delivered."""
+    mail.tell(svc, WORDS, "ordered", mail.letter(svc, WORDS, row))
+    moment = parse_time(row["delivered_at"])
+    mail.tell(svc, WORDS, "delivered", delivered(svc, row), due=moment)
+
+
+def delivered(svc: Service, row: Row) -> Json:
+    """Return the fields of the mail about a delivery, with what the shopper has found by now."""
+    changes = []
+    for line, result in outcomes(svc, row):
+        if result is not None and result.item is not None:
+            changes.append(f"{line['name']} was replaced with {result.item['name']}.")
+        elif result is not None and result.state == "refunded":
+            changes.append(f"{line['name']} was out of stock.")
+    said = mail.letter(svc, WORDS, row)
+    change = adjustment(svc, row)
+    return said | {
+        "changes": changes,
+        "taken_off": -change if change < 0 else None,
+        "added": change if change > 0 else None,
+        "total": said["total"] + change,
+    }
+
+
 # -- for the agent ---------------------------------------------------------------------------------
 def lines_json(svc: Service, row: Row) -> list[dict[str, Any]]:
     """Return the lines of an order as the agent sees them.
@@ -316,7 +348,7 @@ def order_json(svc: Service, row: Row) -> Json:
         "delivered_at": row["delivered_at"] if state == "delivered" else None,
         "cancellation_fee": None if fee is None else dollars(fee),
         "canceled_by": row["cancelled_by"],
-        "refund": orders.refund_json(row, paid.total),
+        "refund": refunds.refund_json(svc, WORDS, row, paid.total),
         "rating": row["rating"],
         "comment": row["comment"],
     }

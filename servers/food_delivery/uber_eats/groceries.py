@@ -15,6 +15,7 @@ from servers.food_delivery._rules import AddressId, MethodId, OfferId, OpenOnly,
 from servers.food_delivery.uber_eats._model import WORDS, is_grocery, outcomes, preference_for
 from servers.food_delivery.uber_eats.ordering import Key, Ordering, WindowId
 from servers.food_delivery.uber_eats.restaurants import Restaurants
+from servers.kit import search
 from servers.kit.control import seeded
 from servers.kit.service import Setup, reads, writes
 from servers.kit.types import Json
@@ -81,9 +82,8 @@ class Groceries(Restaurants, Ordering):
         place = catalogue.find_place(self, WORDS, store_id, "grocery")
         items = self._section(catalogue.items_of(self, WORDS, place["id"]), category)
         if query is not None:
-            hits = self.db.search("uber_eats_items", query)
-            rank = {hit["id"]: number for number, hit in enumerate(hits)}
-            items = sorted((i for i in items if i["id"] in rank), key=lambda i: rank[i["id"]])
+            source = search.Source("uber_eats_items", "restaurant_id=?", (place["id"],))
+            items = search.in_order(items, search.scores(self.db, query, source))
         store = self._shown(place, "store_id", self._near(None))
         store |= catalogue.detail_json(self, place)
         shown = page(items, "items", limit, cursor, lambda i: catalogue.goods_json(self, i))

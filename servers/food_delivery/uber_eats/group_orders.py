@@ -13,8 +13,9 @@ from servers.food_delivery import _pricing as pricing
 from servers.food_delivery import _rules as rules
 from servers.food_delivery._catalogue import Items, RestaurantId
 from servers.food_delivery._rules import AddressId, MethodId, Tip
-from servers.food_delivery.uber_eats._model import TARIFF, WORDS, order_json
+from servers.food_delivery.uber_eats._model import TARIFF, WORDS, confirm, order_json
 from servers.food_delivery.uber_eats.ordering import BREAKFAST, PAID
+from servers.kit.listing import Listing, Since, Until
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, dollars, iso, page, parse_time
@@ -141,9 +142,16 @@ class GroupOrders(Service):
         return self._group_json(self._find(group_order_id))
 
     @reads()
-    def list_group_orders(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
+    def list_group_orders(
+        self,
+        from_date: Since | None = None,
+        to_date: Until | None = None,
+        limit: Limit = 10,
+        cursor: Cursor | None = None,
+    ) -> Json:
         """Return your group orders, newest first."""
-        rows = self.db.rows("uber_eats_groups", order="created_at DESC, rowid DESC")
+        rows = Listing(self.db, "uber_eats_groups", by="created_at")
+        rows = rows.days(from_date, to_date, rules.zone(self, WORDS))
         return page(rows, "group_orders", limit, cursor, self._group_json)
 
     @writes(
@@ -199,6 +207,7 @@ class GroupOrders(Service):
         draft = dataclasses.replace(today, lines=lines, price=cost)
         order = orders.submit(self, WORDS, draft, payment_method_id, group_id=row["id"])
         self.db.update("uber_eats_groups", row["id"], order_id=order["id"])
+        confirm(self, order)
         return order_json(self, order)
 
     # -- rows --------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from servers.food_delivery import _catalogue as catalogue
+from servers.food_delivery import _mail as mail
 from servers.food_delivery import _orders as orders
 from servers.food_delivery import _pricing as pricing
 from servers.food_delivery import _rules as rules
@@ -23,11 +24,13 @@ from servers.food_delivery.uber_eats._model import (
     WINDOW_MINUTES,
     WORDS,
     any_place,
+    confirm,
     order_json,
     summary_json,
 )
 from servers.kit.control import seeded
 from servers.kit.fields import Rating
+from servers.kit.listing import Since, Until
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, page
@@ -114,6 +117,7 @@ class Ordering(Service):
         if row is None:
             draft = self._draft(place, items, **terms)
             row = orders.submit(self, WORDS, draft, card, idempotency_key=key)
+            confirm(self, row)
         return order_json(self, row)
 
     def _repeated(self, key: str | None, place_id: str, items: list[Any]) -> Row | None:
@@ -229,15 +233,20 @@ class Ordering(Service):
 
     @reads(example={"limit": 10})
     def get_order_history(
-        self, status: State | None = None, limit: Limit = 20, cursor: Cursor | None = None
+        self,
+        status: State | None = None,
+        from_date: Since | None = None,
+        to_date: Until | None = None,
+        limit: Limit = 20,
+        cursor: Cursor | None = None,
     ) -> Json:
         """Return orders, newest first.
 
         Each has order_id, restaurant_name, total in dollars, status and created_at.
         """
-        rows = orders.orders(self, WORDS)
+        rows = orders.orders(self, WORDS, from_date, to_date)
         if status is not None:
-            rows = [r for r in rows if WORDS.statuses[orders.status(r, self.time)] == status]
+            rows = rows.keep(lambda r: WORDS.statuses[orders.status(r, self.time)] == status)
         return page(rows, "orders", limit, cursor, lambda row: summary_json(self, row))
 
     @reads(
@@ -276,6 +285,9 @@ class Ordering(Service):
         fee = orders.cancel_fee(self, WORDS, row, FEE_CONFIRMED, FEE_PREPARING)
         paid = orders.charged(self, WORDS, row).total
         orders.cancel(self, WORDS, row, fee, reason)
+        row = orders.find_order(self, WORDS, order_id)
+        canceled = mail.of_cancellation(row, paid)
+        mail.tell(self, WORDS, "canceled", mail.letter(self, WORDS, row) | canceled)
         return orders.cancelled_json(row, fee or 0, paid)
 
     @writes(

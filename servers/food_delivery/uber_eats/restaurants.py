@@ -12,6 +12,7 @@ from servers.food_delivery._catalogue import Category, ItemId, RestaurantId
 from servers.food_delivery._rules import AddressId, OpenOnly, Query
 from servers.food_delivery.uber_eats._model import TARIFF, WINDOW_MINUTES, WORDS, any_place
 from servers.kit.control import seeded
+from servers.kit.errors import did_you_mean
 from servers.kit.service import Service, reads
 from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, dollars, page
@@ -75,6 +76,11 @@ class Restaurants(Service):
 
         return page(places, "restaurants", limit, cursor, shown)
 
+    @reads()
+    def list_cuisines(self) -> Json:
+        """List the categories of restaurants near your default address, with how many there are."""
+        return catalogue.cuisines(self, WORDS)
+
     @reads(example={"restaurant_id": CAFE})
     def get_restaurant(self, restaurant_id: RestaurantId) -> Json:
         """Return a restaurant's details and a short menu.
@@ -114,7 +120,7 @@ class Restaurants(Service):
             return items
         known = sorted({item["section"] for item in items})
         if category.lower() not in {section.lower() for section in known}:
-            message = f"There is no category {category!r} here."
+            message = f"There is no category {category!r} here{did_you_mean(category, known)}"
             hint = f"Categories: {', '.join(known)}."
             self.fail("CATEGORY_NOT_FOUND", message, hint, category=category)
         return [item for item in items if item["section"].lower() == category.lower()]

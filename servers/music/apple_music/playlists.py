@@ -14,6 +14,7 @@ from servers.music import _rules as rules
 from servers.music._rules import PlaylistId, PlaylistName, PlaylistText, TrackIds
 from servers.music.apple_music._model import (
     WORDS,
+    account,
     entries,
     find_playlist,
     need_subscription,
@@ -71,9 +72,15 @@ class Playlists(Service):
             "public": is_public,
             "created_at": self.time,
         }
-        return playlist_json(self, self.db.insert("apple_music_playlists", row))
+        made = self.db.insert("apple_music_playlists", row)
+        if is_public:
+            self._tell_published(row)
+        return playlist_json(self, made)
 
-    @writes(example={"playlist_id": EVENING, "description": "No words after nine"}, idempotent=True)
+    @writes(
+        example={"playlist_id": EVENING, "description": "No words after nine", "is_public": True},
+        idempotent=True,
+    )
     def update_playlist_details(
         self,
         playlist_id: PlaylistId,
@@ -93,6 +100,8 @@ class Playlists(Service):
         }
         if any(playlist[k] != v for k, v in changed.items()):
             self.db.update("apple_music_playlists", playlist_id, **changed)
+        if changed["public"] and not playlist["public"]:
+            self._tell_published(playlist | changed)
         return playlist_json(self, {**playlist, **changed})
 
     @writes(example={"playlist_id": EVENING}, destructive=True)
@@ -162,6 +171,14 @@ class Playlists(Service):
             self.fail("OWN_PLAYLIST", message, hint, playlist_id=playlist_id)
         gone, missing = rules.drop(self, WORDS, [playlist_id])
         return {"removed": gone, "not_in_library": missing}
+
+    def _tell_published(self, playlist: Row) -> None:
+        said = {
+            "playlist": playlist["name"],
+            "about": playlist["description"],
+            "songs": len(entries(self, playlist["id"])),
+        }
+        self.post("playlist_shared", account(self)["email"], said, about=playlist["id"])
 
     def _own(self, playlist_id: str) -> dict[str, Any]:
         playlist = find_playlist(self, playlist_id)

@@ -56,6 +56,7 @@ TABLES = {
     "spotify_shows": Table(
         "id:str name:str publisher:str about:str language:str",
         search=("name", "publisher", "about"),
+        weights=(4, 2, 2),
         catalogue=True,
     ),
     "spotify_episodes": Table(

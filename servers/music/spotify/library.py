@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from servers.kit import search
 from servers.kit.control import seeded
 from servers.kit.service import Setup, reads, writes
 from servers.kit.types import Json, Row
@@ -80,7 +81,8 @@ class Library(Catalogue):
     ) -> Json:
         """Search other users by name; you are not among the results."""
         mine = me(self)["id"]
-        users = [u for u in self.db.search("spotify_users", query) if u["id"] != mine]
+        found = search.find(self.db, "spotify_users", query, order="display_name, id")
+        users = [user for user in found if user["id"] != mine]
         return page(users, "users", limit, cursor, self._user)
 
     @reads()

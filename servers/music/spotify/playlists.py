@@ -106,7 +106,10 @@ class Playlists(Service):
             "members": [],
             "created_at": self.time,
         }
-        return playlist_json(self, self.db.insert("spotify_playlists", row))
+        made = self.db.insert("spotify_playlists", row)
+        if collaborative:
+            self._tell_collaborative(row)
+        return playlist_json(self, made)
 
     @writes(example={"playlist_id": MINE, "name": "Studio mix (spring)"}, idempotent=True)
     def modify_playlist_details(
@@ -135,6 +138,8 @@ class Playlists(Service):
         self._check(after["public"], after["collaborative"])
         if after != playlist:
             self.db.update("spotify_playlists", playlist_id, **changes)
+        if after["collaborative"] and not playlist["collaborative"]:
+            self._tell_collaborative(after)
         return playlist_json(self, after)
 
     @writes(example={"playlist_id": MINE}, destructive=True)
@@ -218,6 +223,10 @@ class Playlists(Service):
         find_playlist(self, playlist_id)
         there, _ = rules.drop(self, WORDS, [playlist_id])
         return {"unfollowed": bool(there), "playlist_id": playlist_id}
+
+    def _tell_collaborative(self, playlist: Row) -> None:
+        said = {"playlist": playlist["name"], "about": playlist["description"]}
+        self.post("collaborative", me(self)["email"], said, about=playlist["id"])
 
     def _check(self, public: bool | None, collaborative: bool) -> None:
         if public and collaborative:

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from servers.kit import search
 from servers.kit.control import seeded
 from servers.kit.service import Service, reads, writes
 from servers.kit.types import Json, Row
@@ -28,7 +29,8 @@ class Podcasts(Service):
     @reads(example={"query": "design"})
     def search_shows(self, query: Words, limit: Limit = 10, cursor: Cursor | None = None) -> Json:
         """Search podcasts by words from name, publisher and description."""
-        return page(rules.search(self, "spotify_shows", query), "shows", limit, cursor, self._show)
+        shows = search.find(self.db, "spotify_shows", query, order="name, id")
+        return page(shows, "shows", limit, cursor, self._show)
 
     @reads(example={"query": "naming things"})
     def search_episodes(
@@ -38,15 +40,19 @@ class Podcasts(Service):
         limit: Limit = 10,
         cursor: Cursor | None = None,
     ) -> Json:
-        """Search published episodes by words from their name, in all shows or one, newest first."""
+        """Search published episodes by words from their name, in all shows or one.
+
+        The best matches come first, and of equal ones the newest.
+        """
         if show_id is not None:
             self._find(show_id)
-        rows = rules.search(self, "spotify_episodes", query)
+        rows = search.find(
+            self.db, "spotify_episodes", query, order="released DESC, id DESC", grain=rules.ALIKE
+        )
         episodes = [e for e in rows if e["released"] <= self.time]
         if show_id is not None:
             episodes = [e for e in episodes if e["show_id"] == show_id]
-        newest = sorted(episodes, key=lambda e: (e["released"], e["id"]), reverse=True)
-        return page(newest, "episodes", limit, cursor, lambda e: episode_json(self, e))
+        return page(episodes, "episodes", limit, cursor, lambda e: episode_json(self, e))
 
     @reads(example={"show_id": seeded("spsh", "margins")})
     def get_show(self, show_id: ShowId, limit: Limit = 20, cursor: Cursor | None = None) -> Json:

@@ -78,7 +78,15 @@ class Social(Service):
         }
         self.db.insert("spotify_blends", blend)
         self._fill(blend)
-        return self._blend(blend)
+        made = self._blend(blend)
+        said = {
+            "name": user["display_name"],
+            "playlist": playlist["name"],
+            "match": made["taste_match_percent"],
+            "tracks": len(made["tracks"]),
+        }
+        self.post("blend_made", mine["email"], said, about=blend["id"])
+        return made
 
     @reads(example={"blend_id": seeded("spb", "jordan_park")})
     def get_blend(self, blend_id: BlendId) -> Json:

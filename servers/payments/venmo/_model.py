@@ -11,6 +11,7 @@ from servers.kit.service import Service
 from servers.kit.store import Table
 from servers.kit.types import Json, Row
 from servers.kit.values import dollars, iso, round_cents
+from servers.payments import _mail as mail
 from servers.payments import _requests as requests
 from servers.payments import _rules as rules
 
@@ -34,7 +35,7 @@ TABLES = {
         "note:str/prose visibility:str/matter source_id:str?/ref request_id:str?/ref "
         "created_at:str/stamp settles_at:str/derived cancelled_at:str?/stamp "
         "failure:str?/derived idempotency_key:str?/session",
-        index=("contact_id", "created_at", "idempotency_key"),
+        index=("contact_id, created_at", "created_at", "idempotency_key"),
         outward={"type": {"in": ["payment_sent", "bank_transfer"]}},
         noun="a transaction ({type}) of {amount:cents} with {contact_id}",
     ),
@@ -43,7 +44,7 @@ TABLES = {
         "visibility:str/matter created_at:str/stamp expires_at:str/derived "
         "closed_as:str?/matter closed_at:str?/stamp transaction_id:str?/ref "
         "reminded_at:str?/stamp group_id:str?/ref",
-        index=("group_id",),
+        index=("group_id", "created_at", "direction, created_at"),
         outward={"direction": "outgoing"},
         noun="the request ({direction}) for {amount:cents} with {contact_id}",
     ),
@@ -157,7 +158,11 @@ def pay(
     }
     if source is not None:
         rules.post(svc, source["account_id"], -(amount + fee), payment["id"], "venmo payment")
-    return svc.db.insert("venmo_transactions", payment)
+    row = svc.db.insert("venmo_transactions", payment)
+    said = mail.of_payment(row, source["name"] if source else "Venmo balance")
+    mail.tell(svc, WORDS, "payment_sent", contact_id, said, about=row["id"])
+    mail.tell_contact(svc, WORDS, "payment_received", contact_id, said, about=row["id"])
+    return row
 
 
 def transaction_json(svc: Service, row: Row) -> Json:

@@ -11,7 +11,8 @@ from servers.kit.control import seeded
 from servers.kit.fields import Email, Last4, Phone
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.types import Json, Row
-from servers.kit.values import Cursor, Dollars, Limit, dollars, iso, page, round_cents
+from servers.kit.values import Cursor, Dollars, Limit, dollars, iso, page, parse_time, round_cents
+from servers.payments import _mail as mail
 from servers.payments import _rules as rules
 from servers.payments._rules import ContactId, Key, Name, SourceId, Username
 from servers.payments.venmo._model import WORDS, default_visibility, transaction_json, wallet
@@ -208,4 +209,10 @@ class Account(Service):
         row = self.db.insert("venmo_transactions", transaction)
         account_id = source["account_id"]
         rules.post(self, account_id, amount - fee, row["id"], "venmo cash-out", arrives_at)
+        said = mail.of_payment(row, source["name"])
+        to = mail.owner(self, WORDS)["email"]
+        if transfer_type != "instant":
+            self.post("transfer_started", to, said, about=row["id"])
+        arrival = parse_time(arrives_at)
+        self.post("transfer_arrived", to, said, about=row["id"], due=arrival)
         return row

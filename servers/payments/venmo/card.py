@@ -6,6 +6,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
+from servers.kit.listing import Listing, Since, Until
 from servers.kit.service import Service, reads, writes
 from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, cents, dollars, page
@@ -60,10 +61,17 @@ class Card(Service):
         return self._card_json()
 
     @reads(example={"limit": 5})
-    def get_debit_card_transactions(self, limit: Limit = 10, cursor: Cursor | None = None) -> Json:
+    def get_debit_card_transactions(
+        self,
+        since: Since | None = None,
+        until: Until | None = None,
+        limit: Limit = 10,
+        cursor: Cursor | None = None,
+    ) -> Json:
         """Return purchases made with the debit card, newest first."""
-        rows = self.db.rows("venmo_card_purchases", "at<=?", self.time, order="at DESC, rowid DESC")
-        return page([_purchase_json(row) for row in rows], "purchases", limit, cursor)
+        rows = Listing(self.db, "venmo_card_purchases", by="at").only("at<=?", self.time)
+        rows = rows.days(since, until, rules.zone(self, WORDS))
+        return page(rows, "purchases", limit, cursor, _purchase_json)
 
     @writes(example={"enabled": False}, idempotent=True)
     def toggle_debit_card(self, enabled: Enabled) -> Json:

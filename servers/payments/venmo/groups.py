@@ -11,6 +11,7 @@ from servers.kit.control import seeded
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.types import Json, Row
 from servers.kit.values import Dollars, dollars, iso, parse_time
+from servers.payments import _mail as mail
 from servers.payments import _requests as requests
 from servers.payments import _rules as rules
 from servers.payments._rules import ContactId, Note
@@ -149,7 +150,10 @@ class Groups(Service):
             self.db.update(
                 "venmo_requests", row["id"], reminded_at=self.time, expires_at=expires_at
             )
-            reminded.append(row["contact_id"])
+            said = mail.of_request(row | {"expires_at": expires_at})
+            contact_id = row["contact_id"]
+            mail.tell_contact(self, WORDS, "request_reminder", contact_id, said, about=row["id"])
+            reminded.append(contact_id)
         return {"group_payment_id": group["id"], "reminded": reminded, "skipped": skipped}
 
     @writes(
@@ -164,6 +168,11 @@ class Groups(Service):
         for row in self._requests(group["id"]):
             if requests.request_status(row, self.time) == "pending":
                 requests.close_request(self, WORDS, row["id"], "settled")
+                said = mail.of_request(row)
+                contact_id = row["contact_id"]
+                mail.tell_contact(
+                    self, WORDS, "request_withdrawn", contact_id, said, about=row["id"]
+                )
         self.db.update("venmo_groups", group["id"], settled_at=self.time)
         return self._group_json(group["id"])
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from servers.kit.control import seeded
-from servers.kit.service import Service, Setup, reads, writes
-from servers.kit.types import Json
+from servers.kit.listing import Listing, Since, Until
+from servers.kit.service import Service, Setup, answers, reads, writes
+from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Dollars, Limit, dollars, page
+from servers.payments import _mail as mail
 from servers.payments import _requests as requests
 from servers.payments import _rules as rules
 from servers.payments._requests import Answer, Direction, RequestId, RequestStatus
@@ -109,6 +111,29 @@ class Payments(Service):
         """
         return requests.withdraw_request(self, WORDS, request_id)
 
+    @answers("request")
+    def receive_answer(self, reaction: Row) -> None:
+        """Let a friend answer a request."""
+        requests.receive_answer(self, WORDS, reaction, self._receive)
+
+    def _receive(self, request: Row) -> Row:
+        payment = {
+            "id": self.new_id("vtx"),
+            "type": "payment_received",
+            "contact_id": request["contact_id"],
+            "amount": request["amount"],
+            "fee": 0,
+            "note": request["note"],
+            "visibility": request["visibility"],
+            "request_id": request["id"],
+            "created_at": self.time,
+            "settles_at": self.time,
+        }
+        row = self.db.insert("venmo_transactions", payment)
+        said = mail.of_payment(row, None)
+        mail.tell(self, WORDS, "payment_received", row["contact_id"], said, about=row["id"])
+        return row
+
     @reads(example={"request_id": CABIN})
     def get_request(self, request_id: RequestId) -> Json:
         """Return one request with its contact, dates and status.
@@ -122,11 +147,14 @@ class Payments(Service):
         self,
         direction: Direction | None = None,
         status: RequestStatus | None = None,
+        since: Since | None = None,
+        until: Until | None = None,
         limit: Limit = 20,
         cursor: Cursor | None = None,
     ) -> Json:
         """Return requests, newest first; those of a group payment have its group_payment_id."""
         rows = requests.list_requests(self, WORDS, direction, status)
+        rows = rows.days(since, until, rules.zone(self, WORDS))
         return page(rows, "requests", limit, cursor, lambda r: request_json(self, r))
 
     @reads(example={"transaction_id": seeded("vtx", "rosa-tuneup")})
@@ -139,6 +167,8 @@ class Payments(Service):
         self,
         status: Status | None = None,
         contact_id: ContactId | None = None,
+        since: Since | None = None,
+        until: Until | None = None,
         limit: Limit = 20,
         cursor: Cursor | None = None,
     ) -> Json:
@@ -146,12 +176,12 @@ class Payments(Service):
 
         Debit card purchases are listed by get_debit_card_transactions.
         """
-        wanted = "contact_id=?" if contact_id is not None else "?1 IS NULL"
-        rows = self.db.rows(
-            "venmo_transactions", wanted, contact_id, order="created_at DESC, rowid DESC"
-        )
+        rows = Listing(self.db, "venmo_transactions", by="created_at")
+        rows = rows.days(since, until, rules.zone(self, WORDS))
+        if contact_id is not None:
+            rows = rows.only("contact_id=?", contact_id)
         if status is not None:
-            rows = [row for row in rows if rules.status(row, self.time) == status]
+            rows = rows.keep(lambda row: rules.status(row, self.time) == status)
         return page(rows, "transactions", limit, cursor, lambda r: transaction_json(self, r))
 
     @writes(
@@ -168,6 +198,16 @@ class Payments(Service):
         refund = row["amount"]
         if row["type"] == "payment_sent":
             refund += row["fee"]
+            said = mail.of_payment(row, None)
+            contact_id = row["contact_id"]
+            mail.tell(self, WORDS, "payment_cancelled", contact_id, said, about=row["id"])
+            mail.tell_contact(self, WORDS, "payment_withdrawn", contact_id, said, about=row["id"])
+        else:
+            self.recall(row["id"])
+            source = rules.find_source(self, WORDS, row["source_id"])
+            said = mail.of_payment(row, source["name"])
+            to = mail.owner(self, WORDS)["email"]
+            self.post("transfer_cancelled", to, said, about=row["id"])
         return {
             "transaction_id": transaction_id,
             "status": "cancelled",

@@ -9,8 +9,9 @@ from pydantic import Field
 from servers.kit.service import Service
 from servers.kit.store import Table
 from servers.kit.types import Json, Row
-from servers.kit.values import dollars, iso
+from servers.kit.values import dollars, iso, parse_time
 from servers.kit.zones import day_start, local_day, months_later
+from servers.payments import _mail as mail
 from servers.payments import _rules as rules
 
 TABLES = {
@@ -39,6 +40,7 @@ TABLES = {
         "id:str direction:str/matter contact_id:str/ref amount:int/matter note:str?/prose "
         "created_at:str/stamp expires_at:str/derived closed_as:str?/matter closed_at:str?/stamp "
         "transaction_id:str?/ref",
+        index=("created_at", "direction, created_at"),
         outward={"direction": "outgoing"},
         noun="the request ({direction}) for {amount:cents} with {contact_id}",
     ),
@@ -46,7 +48,7 @@ TABLES = {
         "id:str contact_id:str/ref amount:int/matter note:str?/prose source_id:str?/ref "
         "scheduled_date:str/appointed recurring:bool/matter created_at:str/stamp "
         "next_at:str?/derived cancelled_at:str?/stamp",
-        index=("next_at",),
+        index=("next_at", "scheduled_date"),
         noun="a payment of {amount:cents} to {contact_id} scheduled for {scheduled_date:day}",
     ),
 }
@@ -174,7 +176,54 @@ def transfer(
     rules.post(svc, account_id, -amount, row["id"], "zelle transfer", row["created_at"])
     if claim_by is not None:
         rules.post(svc, account_id, amount, row["id"], "zelle transfer not claimed", claim_by)
+    _tell(svc, row)
     return row
+
+
+def receive(svc: Service, request: Row) -> Row:
+    """Enter the money that pays a request in the first enrolled bank, and return the transfer."""
+    source = rules.active_source(svc, WORDS, None)
+    contact = svc.db.get("zelle_contacts", request["contact_id"]) or {}
+    row = _insert(
+        svc,
+        contact,
+        request["amount"],
+        request["note"],
+        source["id"],
+        svc.now,
+        type="transfer_received",
+        settles_at=svc.time,
+        request_id=request["id"],
+    )
+    rules.post(svc, source["account_id"], row["amount"], row["id"], "zelle transfer")
+    tell(svc, "payment_received", row)
+    return row
+
+
+def _tell(svc: Service, row: Row) -> None:
+    """Mail both sides about a transfer that was sent."""
+    occasions = {"sent": "payment_sent", "theirs": "payment_received"}
+    if row["claim_by"] is not None:
+        occasions = {"sent": "payment_unclaimed", "theirs": "payment_to_claim"}
+        tell(svc, "payment_returned", row, due=parse_time(row["claim_by"]))
+    tell(svc, occasions["sent"], row)
+    tell_contact(svc, occasions["theirs"], row)
+
+
+def tell(svc: Service, occasion: str, row: Row, *, due: int | None = None) -> None:
+    """Mail the owner about a transfer; notices about a bank account go where that bank writes."""
+    source = rules.find_source(svc, WORDS, row["source_id"])
+    account = svc.db.get("payments_accounts", source["account_id"]) or {}
+    said = mail.of_payment(row, source["name"])
+    contact_id = row["contact_id"]
+    to = account["mail_to"]
+    mail.tell(svc, WORDS, occasion, contact_id, said, about=row["id"], to=to, due=due)
+
+
+def tell_contact(svc: Service, occasion: str, row: Row) -> None:
+    """Mail the recipient of a transfer."""
+    said = mail.of_payment(row, None)
+    mail.tell_contact(svc, WORDS, occasion, row["contact_id"], said, about=row["id"])
 
 
 def failed_transfer(
@@ -189,7 +238,8 @@ def failed_transfer(
 ) -> None:
     """Record a scheduled transfer that could not be made."""
     contact = svc.db.get("zelle_contacts", contact_id) or {}
-    _insert(svc, contact, amount, note, source_id, moment, failure=failure, **extra)
+    row = _insert(svc, contact, amount, note, source_id, moment, failure=failure, **extra)
+    tell(svc, "payment_failed", row)
 
 
 def _insert(

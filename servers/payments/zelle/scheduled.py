@@ -9,10 +9,12 @@ from pydantic import Field
 
 from servers.kit.control import seeded
 from servers.kit.errors import ServiceError
-from servers.kit.service import Service, reads, writes
+from servers.kit.listing import Listing, Since, Until
+from servers.kit.service import Service, happens, reads, writes
 from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Date, Dollars, Limit, dollars, page, parse_time
 from servers.kit.zones import day_start, local_day, months_later
+from servers.payments import _mail as mail
 from servers.payments import _rules as rules
 from servers.payments._rules import ContactId, Note
 from servers.payments.zelle._model import WORDS, BankId, failed_transfer, transfer
@@ -79,21 +81,28 @@ class Scheduled(Service):
             "created_at": self.time,
             "next_at": day_start(date.fromisoformat(scheduled_date), where, HOUR),
         }
-        return self._json(self.db.insert("zelle_scheduled", row))
+        made = self.db.insert("zelle_scheduled", row)
+        self._tell("scheduled", made)
+        return self._json(made)
 
     @reads(example={"status": "scheduled"})
     def list_scheduled_payments(
-        self, status: ScheduledStatus | None = None, limit: Limit = 20, cursor: Cursor | None = None
+        self,
+        status: ScheduledStatus | None = None,
+        date_from: Since | None = None,
+        date_to: Until | None = None,
+        limit: Limit = 20,
+        cursor: Cursor | None = None,
     ) -> Json:
         """Return scheduled payments by their first date.
 
         Each has its status, its next date, and the transaction_ids of the payments made so far.
         """
-        rows = self.db.rows("zelle_scheduled", order="scheduled_date, rowid")
-        shown = [self._json(row) for row in rows]
+        rows = Listing(self.db, "zelle_scheduled", by="scheduled_date", newest=False)
+        rows = rows.days(date_from, date_to, None)
         if status is not None:
-            shown = [payment for payment in shown if payment["status"] == status]
-        return page(shown, "scheduled_payments", limit, cursor)
+            rows = rows.keep(lambda row: self._json(row)["status"] == status)
+        return page(rows, "scheduled_payments", limit, cursor, self._json)
 
     @writes(example={"scheduled_payment_id": seeded("zsp", "mum-phone")}, destructive=True)
     def cancel_scheduled_payment(self, scheduled_payment_id: ScheduledId) -> Json:
@@ -120,24 +129,24 @@ class Scheduled(Service):
         self.db.update(
             "zelle_scheduled", scheduled_payment_id, next_at=None, cancelled_at=self.time
         )
+        self._tell("schedule_cancelled", row)
         return {"scheduled_payment_id": scheduled_payment_id, "status": "cancelled"}
 
-    def due(self) -> bool:
-        """Return whether a scheduled payment should have been made by now."""
-        overdue = "SELECT 1 FROM zelle_scheduled WHERE next_at<=? LIMIT 1"
-        return bool(self.db.sql(overdue, self.time))
+    def _tell(self, occasion: str, row: Row) -> None:
+        said = {
+            "amount": row["amount"],
+            "note": row["note"],
+            "reference": row["id"],
+            "day": row["scheduled_date"],
+            "monthly": "every month" if row["recurring"] else None,
+        }
+        mail.tell(self, WORDS, occasion, row["contact_id"], said, about=row["id"])
 
-    def tick(self) -> None:
-        """Make the payments that are due, in order; a refused one leaves a failed transfer."""
-        while (row := self._earliest_due()) is not None:
-            self._pay(row, parse_time(row["next_at"]))
-            self.db.update("zelle_scheduled", row["id"], next_at=self._next(row))
-
-    def _earliest_due(self) -> Row | None:
-        rows = self.db.rows(
-            "zelle_scheduled", "next_at<=?", self.time, order="next_at, rowid", limit=1
-        )
-        return rows[0] if rows else None
+    @happens("zelle_scheduled.next_at")
+    def make_scheduled(self, row: Row) -> None:
+        """Make a scheduled payment; a refused one leaves a failed transfer."""
+        self._pay(row, self.now)
+        self.db.update("zelle_scheduled", row["id"], next_at=self._next(row))
 
     def _pay(self, row: Row, moment: int) -> None:
         payment = (row["contact_id"], row["amount"], row["note"])

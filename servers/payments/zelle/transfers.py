@@ -7,8 +7,10 @@ from typing import Annotated
 
 from pydantic import Field
 
+from servers.kit import search
 from servers.kit.control import seeded
-from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.listing import Listing, Since, Until
+from servers.kit.service import Service, Setup, answers, reads, writes
 from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Date, Dollars, Limit, dollars, page
 from servers.kit.zones import day_start
@@ -21,7 +23,10 @@ from servers.payments.zelle._model import (
     WORDS,
     BankId,
     Category,
+    receive,
     sent,
+    tell,
+    tell_contact,
     transfer,
     transfer_json,
 )
@@ -118,6 +123,11 @@ class Transfers(Service):
         """
         return requests.withdraw_request(self, WORDS, request_id)
 
+    @answers("request")
+    def receive_answer(self, reaction: Row) -> None:
+        """Let a recipient answer a request."""
+        requests.receive_answer(self, WORDS, reaction, lambda row: receive(self, row))
+
     @reads(example={"request_id": seeded("zrq", "glaze-march")})
     def get_transfer_request(self, request_id: RequestId) -> Json:
         """Return one request with its contact, dates and status.
@@ -131,13 +141,19 @@ class Transfers(Service):
         self,
         direction: Direction | None = None,
         status: RequestStatus | None = None,
+        date_from: Since | None = None,
+        date_to: Until | None = None,
         limit: Limit = 20,
         cursor: Cursor | None = None,
     ) -> Json:
         """Return requests, newest first."""
         rows = requests.list_requests(self, WORDS, direction, status)
-        shown = [requests.request_json(self, WORDS, row) for row in rows]
-        return page(shown, "requests", limit, cursor)
+        rows = rows.days(date_from, date_to, rules.zone(self, WORDS))
+
+        def show(row: Row) -> Json:
+            return requests.request_json(self, WORDS, row)
+
+        return page(rows, "requests", limit, cursor, show)
 
     @reads(example={"transaction_id": RENT})
     def get_transfer(self, transaction_id: TransactionId) -> Json:
@@ -146,15 +162,21 @@ class Transfers(Service):
 
     @reads(example={"limit": 10})
     def list_transfers(
-        self, status: Status | None = None, limit: Limit = 20, cursor: Cursor | None = None
+        self,
+        status: Status | None = None,
+        date_from: Since | None = None,
+        date_to: Until | None = None,
+        limit: Limit = 20,
+        cursor: Cursor | None = None,
     ) -> Json:
         """Return transfers sent and received, newest first.
 
         To look for a particular one, use search_transactions.
         """
-        rows = self.db.rows("zelle_transfers", order="created_at DESC, rowid DESC")
+        rows = Listing(self.db, "zelle_transfers", by="created_at")
+        rows = rows.days(date_from, date_to, rules.zone(self, WORDS))
         if status is not None:
-            rows = [row for row in rows if rules.status(row, self.time) == status]
+            rows = rows.keep(lambda row: rules.status(row, self.time) == status)
         return self._page(rows, limit, cursor)
 
     @writes(
@@ -169,6 +191,9 @@ class Transfers(Service):
         the limits.
         """
         row = rules.cancel_transaction(self, WORDS, transaction_id)
+        self.recall(transaction_id, "payment_returned")
+        tell(self, "payment_cancelled", row)
+        tell_contact(self, "payment_withdrawn", row)
         return {
             "transaction_id": transaction_id,
             "status": "cancelled",
@@ -187,14 +212,15 @@ class Transfers(Service):
     ) -> Json:
         """Return the transfers that match everything given, newest first.
 
-        Both dates are inclusive, in the account's time zone.
+        With a query, those that match more of its words come first. Both dates are inclusive, in
+        the account's time zone.
         """
         start, end = self._span(date_from, date_to)
-        newest = "created_at DESC, zelle_transfers.rowid DESC"
+        newest = "created_at DESC, rowid DESC"
         if query is None:
             rows = self.db.rows("zelle_transfers", order=newest)
         else:
-            rows = self.db.search("zelle_transfers", query, order=newest)
+            rows = search.find(self.db, "zelle_transfers", query, order=newest)
         rows = [row for row in rows if start <= row["created_at"] < end]
         if category is not None:
             rows = [row for row in rows if row["category"] == category]
@@ -228,7 +254,7 @@ class Transfers(Service):
             "uncategorized": dollars(sums[None]),
         }
 
-    def _page(self, rows: list[Row], limit: int, cursor: str | None) -> Json:
+    def _page(self, rows: Listing | list[Row], limit: int, cursor: str | None) -> Json:
         return page(rows, "transactions", limit, cursor, lambda r: transfer_json(self, r))
 
     def _span(self, date_from: str | None, date_to: str | None) -> tuple[str, str]:

@@ -19,7 +19,7 @@ TABLES = {
     "google_map_review_reviews": Table(
         rules.REVIEWS,
         search=("body",),
-        index=("business_id",),
+        index=("business_id", "mine, written_at"),
         outward={},
         noun=rules.REVIEW,
     ),
@@ -50,6 +50,7 @@ WORDS = rules.Words(
     mine="get_my_reviews",
     update="edit_review",
     questions="get_place_questions",
+    categories="list_place_categories",
     no_list="LIST_NOT_FOUND",
     lists="get_all_lists",
 )
@@ -93,7 +94,7 @@ def review_points(row: Row) -> int:
 def contributions(svc: Service) -> Contributions:
     """Return what the user has contributed."""
     return Contributions(
-        reviews=reviews.own_reviews(svc, WORDS),
+        reviews=reviews.own_reviews(svc, WORDS).all(),
         photos=svc.db.rows("google_map_review_photos", "mine=1", order="added_at DESC, id"),
         answers=svc.db.rows("google_map_review_answers", "mine=1", order="answered_at DESC, id"),
     )

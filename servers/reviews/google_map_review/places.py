@@ -59,11 +59,11 @@ class Places(Service):
         near_place: rules.Near | None = None,
         radius_miles: rules.Radius = 5.0,
         operational_only: Operational = False,
-        sort_by: Sort = "rating",
+        sort_by: Sort = "relevance",
         max_results: Limit = 20,
         cursor: Cursor | None = None,
     ) -> Json:
-        """Find places by name or type, in all cities unless a location or a point is given.
+        """Find places by words or category, in all cities unless a location or a point is given.
 
         Closed places are included; see their business_status.
         """
@@ -86,6 +86,11 @@ class Places(Service):
         if row["miles"] is None:
             return place_json(self, row)
         return place_json(self, row) | {"distance_miles": row["miles"]}
+
+    @reads()
+    def list_place_categories(self, limit: Limit = 100, cursor: Cursor | None = None) -> Json:
+        """List the categories of places, by name, with how many places each has."""
+        return page(search.categories(self, WORDS), "categories", limit, cursor)
 
     @reads(example={"business_id": PHO})
     def get_place_details(self, business_id: rules.BusinessId) -> Json:

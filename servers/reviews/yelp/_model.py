@@ -17,7 +17,7 @@ TABLES = {
     "yelp_reviews": Table(
         rules.REVIEWS + " recommended:bool/derived",
         search=("body",),
-        index=("business_id",),
+        index=("business_id", "mine, written_at"),
         outward={},
         noun=rules.REVIEW,
     ),
@@ -29,7 +29,7 @@ TABLES = {
     "yelp_list_items": rules.LIST_ITEMS,
     "yelp_check_ins": Table(
         "id:str business_id:str/ref at:str/stamp",
-        index=("business_id",),
+        index=("business_id", "at"),
         noun="a check-in at {business_id}",
     ),
 }
@@ -46,6 +46,7 @@ WORDS = rules.Words(
     mine="get_my_yelp_reviews",
     update="update_review",
     questions="get_questions",
+    categories="list_categories",
     no_list="COLLECTION_NOT_FOUND",
     lists="list_collections",
 )

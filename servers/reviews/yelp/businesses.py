@@ -8,6 +8,7 @@ from pydantic import Field
 
 from servers.kit.control import seeded
 from servers.kit.geo import Latitude, Longitude
+from servers.kit.listing import Listing, Since, Until
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, Timestamp, iso, page, parse_time
@@ -27,7 +28,7 @@ SortBy = Annotated[
     Literal["rating", "review_count", "name", "distance", "best_match"],
     Field(
         description="rating and review_count: highest first; distance: nearest first (requires a "
-        "point); best_match: by the words of the query."
+        "point); best_match: by the words of the query, without words by rating."
     ),
 ]
 OpenNow = Annotated[
@@ -63,11 +64,11 @@ class Businesses(Service):
         near_business_id: Near | None = None,
         radius_miles: Radius = 5.0,
         include_closed: ShowClosed = False,
-        sort_by: SortBy = "rating",
+        sort_by: SortBy = "best_match",
         max_results: Limit = 20,
         cursor: Cursor | None = None,
     ) -> Json:
-        """Find businesses by name or category.
+        """Find businesses by words or category, best matches first.
 
         Without a location or a point, the search covers your home city. distance_miles is the
         distance from the point, or null without one.
@@ -93,6 +94,11 @@ class Businesses(Service):
 
     def _match_json(self, row: Row) -> Json:
         return business_json(self, row) | {"distance_miles": row["miles"]}
+
+    @reads()
+    def list_categories(self, limit: Limit = 100, cursor: Cursor | None = None) -> Json:
+        """List the categories of businesses, by name, with how many businesses each has."""
+        return page(search.categories(self, WORDS), "categories", limit, cursor)
 
     @reads(example={"business_id": RAMEN})
     def get_business(self, business_id: BusinessId) -> Json:
@@ -194,9 +200,17 @@ class Businesses(Service):
         }
 
     @reads()
-    def get_check_in_history(self, limit: Limit = 10, cursor: Cursor | None = None) -> Json:
+    def get_check_in_history(
+        self,
+        since: Since | None = None,
+        until: Until | None = None,
+        limit: Limit = 10,
+        cursor: Cursor | None = None,
+    ) -> Json:
         """List your check-ins, newest first."""
-        rows = self.db.rows("yelp_check_ins", order="at DESC, id")
+        rows = Listing(self.db, "yelp_check_ins", by="at")
+        home = rules.town(self, rules.me(self, WORDS))
+        rows = rows.days(since, until, home["timezone"])
         return page(rows, "check_ins", limit, cursor, self._check_in_json)
 
     @reads(example={"business_id": CAFE})

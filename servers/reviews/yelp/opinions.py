@@ -8,6 +8,7 @@ from pydantic import Field
 
 from servers.kit.control import seeded
 from servers.kit.fields import Rating
+from servers.kit.listing import Since, Until
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, page
@@ -54,11 +55,16 @@ class Opinions(Service):
         return review_json(self, reviews.find_review(self, WORDS, review_id))
 
     @reads()
-    def get_my_yelp_reviews(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
+    def get_my_yelp_reviews(
+        self,
+        since: Since | None = None,
+        until: Until | None = None,
+        limit: Limit = 20,
+        cursor: Cursor | None = None,
+    ) -> Json:
         """List your own reviews with the names of their businesses, newest first."""
-        return page(
-            reviews.own_reviews(self, WORDS), "reviews", limit, cursor, self._own_review_json
-        )
+        rows = reviews.own_reviews(self, WORDS, since, until)
+        return page(rows, "reviews", limit, cursor, self._own_review_json)
 
     def _own_review_json(self, row: Row) -> Json:
         place = rules.find_place(self, WORDS, row["business_id"])

@@ -10,6 +10,7 @@ from servers.kit.service import Service
 from servers.kit.store import Table
 from servers.kit.types import Json, Row
 from servers.kit.values import dollars, iso, parse_time
+from servers.ridesharing import _mail as mail
 from servers.ridesharing import _roads as roads
 from servers.ridesharing import _rules as rules
 from servers.ridesharing import _trips as trips
@@ -25,7 +26,7 @@ TABLES = {
     # and a time.
     "lyft_rides": Table(
         trips.RIDE + "plan:str/matter scheduled_id:str?/id",
-        index=("requested_at", "scheduled_id", "offer_id"),
+        index=("requested_at", "scheduled_id", "offer_id", "scheduled_for"),
         outward={},
         noun=trips.RIDE_NOUN,
     ),
@@ -121,6 +122,31 @@ def way(svc: Service, row: Row) -> roads.Route:
     return roads.route(city, list(trips.spots(row)), parse_time(row["priced_at"]))
 
 
+def letter(svc: Service, row: Row) -> Json:
+    """Return the fields of what is mailed about a ride.
+
+    The donation is what it will be at the dropoff, if round-up stays as it is now.
+    """
+    driver = svc.db.get("lyft_drivers", row["driver_id"])
+    card = svc.db.get("lyft_wallet", row["card_id"])
+    cut = trips.discount(svc, WORDS, row)
+    given = to_next_dollar(row["fare"] - cut) if on_at(rounding(svc), row["ends_at"]) else 0
+    return of_ride(row, way(svc, row), driver, card, cut, given)
+
+
+def of_ride(
+    row: Row, route: roads.Route, driver: Row | None, card: Row | None, cut: int, donation: int
+) -> Json:
+    """Return the fields of a ride, as `servers.ridesharing._mail.of_ride` and Lyft's own."""
+    said = mail.of_ride(row, MODES[row["mode_id"]], route, driver, card, cut)
+    return said | {
+        "scheduled_ride": row["scheduled_id"],
+        "price": said["total"],
+        "donation": donation or None,
+        "total": said["total"] + donation,
+    }
+
+
 class Switch(NamedTuple):
     """A moment at which round-up was switched on or off."""
 
@@ -145,12 +171,21 @@ def donated(svc: Service, row: Row, switches: list[Switch]) -> int:
 
     They round the discounted fare up to the next dollar.
     """
-    until_dropoff = [switch for switch in switches if switch.at <= row["ends_at"]]
-    was_on = bool(until_dropoff) and until_dropoff[-1].enabled
-    if not was_on or trips.phase(row, svc.time) != "done":
+    if not on_at(switches, row["ends_at"]) or trips.phase(row, svc.time) != "done":
         return 0
     receipt = trips.charged(svc, WORDS, row)
-    return -(receipt.fare - receipt.discount) % 100
+    return to_next_dollar(receipt.fare - receipt.discount)
+
+
+def on_at(switches: list[Switch], moment: str) -> bool:
+    """Return whether round-up was on at a moment, or will be if nobody switches it again."""
+    before = [switch for switch in switches if switch.at <= moment]
+    return bool(before) and before[-1].enabled
+
+
+def to_next_dollar(fare: int) -> int:
+    """Return the cents that are missing to full dollars."""
+    return -fare % 100
 
 
 def driver_json(svc: Service, row: Row) -> Json | None:
@@ -169,7 +204,10 @@ def driver_json(svc: Service, row: Row) -> Json | None:
 
 
 def etas(svc: Service, row: Row) -> tuple[int | None, int | None]:
-    """Return the minutes to pickup and to dropoff, each None once it is past."""
+    """Return the minutes to pickup and to dropoff.
+
+    Each is None once it is past, and while a scheduled ride has no driver yet.
+    """
     if row["cancelled_at"] or svc.time >= row["ends_at"]:
         return None, None
     riding_from = max(svc.now, parse_time(row["starts_at"]))
@@ -177,7 +215,7 @@ def etas(svc: Service, row: Row) -> tuple[int | None, int | None]:
     if svc.time >= row["starts_at"]:
         return None, riding
     pickup = trips.minutes_to(svc, row)
-    return pickup, pickup + riding
+    return pickup, None if pickup is None else pickup + riding
 
 
 def _pickup_time(row: Row, state: str) -> str | None:
@@ -242,6 +280,22 @@ def ride_json(svc: Service, row: Row) -> Json:
     }
 
 
+def brief_json(svc: Service, row: Row) -> Json:
+    """Return a ride as a list shows it, with money in dollars."""
+    donation = donated(svc, row, rounding(svc))
+    return {
+        "ride_id": row["id"],
+        "status": status(row, svc.time),
+        "ride_type_id": row["mode_id"],
+        "origin": row["pickup"],
+        "destination": row["dropoff"],
+        "requested_at": row["requested_at"],
+        "scheduled_for": row["scheduled_for"],
+        "fare_total": dollars(row["fare"] - trips.discount(svc, WORDS, row)),
+        "total_charged": dollars(trips.charged(svc, WORDS, row).total + donation),
+    }
+
+
 # -- booking ---------------------------------------------------------------------------------------
 def book(
     svc: Service,
@@ -299,7 +353,12 @@ def book(
         **trips.ends(points[0], points[-1]),
         **trips.timetable(ride_id, svc.now, wait, route.minutes, scheduled),
     }
-    return svc.db.insert("lyft_rides", row)
+    row = svc.db.insert("lyft_rides", row)
+    said = letter(svc, row)
+    if scheduled is not None:
+        mail.tell(svc, WORDS, "scheduled", said)
+    mail.expect(svc, WORDS, row, said)
+    return row
 
 
 def _free_to_ride(svc: Service, mode: Mode, city: Row) -> None:

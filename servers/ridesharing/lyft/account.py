@@ -105,7 +105,7 @@ class Account(Service):
 
         Returns them with coordinates, best match first.
         """
-        return page(roads.places(self, query), "results", limit, cursor, roads.place_json)
+        return page(rules.places(self, WORDS, query), "results", limit, cursor, roads.place_json)
 
     @reads()
     def list_payment_cards(self) -> Json:

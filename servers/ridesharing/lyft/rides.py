@@ -8,9 +8,11 @@ from pydantic import Field
 
 from servers.kit.control import seeded
 from servers.kit.geo import Latitude, Longitude
+from servers.kit.listing import Listing, Since, Until
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Dollars, Limit, Timestamp, dollars, iso, page, parse_time
+from servers.ridesharing import _mail as mail
 from servers.ridesharing import _roads as roads
 from servers.ridesharing import _rules as rules
 from servers.ridesharing import _trips as trips
@@ -25,10 +27,14 @@ from servers.ridesharing.lyft._model import (
     TripId,
     TripStatus,
     book,
+    brief_json,
+    donated,
     driver_json,
+    letter,
     place,
     priced,
     ride_json,
+    rounding,
     waits,
 )
 from servers.ridesharing.lyft._model import status as ride_status
@@ -175,6 +181,8 @@ class Rides(Service):
         self.db.update(
             "lyft_rides", ride_id, cancelled_at=self.time, cancelled_by="rider", cancel_fee=fee
         )
+        canceled = {"canceled_at": self.time, "canceled_by": "you", "fee": fee}
+        mail.tell(self, WORDS, "ride_canceled", letter(self, row) | canceled)
         return {"ride_id": ride_id, "status": "canceled", "cancel_fee": dollars(fee)}
 
     @reads(example={"ride_id": seeded("lyr", "recent")})
@@ -187,13 +195,22 @@ class Rides(Service):
 
     @reads(example={"status": "dropped_off", "limit": 5})
     def list_trip_history(
-        self, status: TripStatus | None = None, limit: Limit = 20, cursor: Cursor | None = None
+        self,
+        status: TripStatus | None = None,
+        since: Since | None = None,
+        until: Until | None = None,
+        limit: Limit = 20,
+        cursor: Cursor | None = None,
     ) -> Json:
-        """Return rides, the most recently requested first, including scheduled ones."""
-        rows = self.db.rows("lyft_rides", order="requested_at DESC, rowid DESC")
+        """Return rides, the most recently requested first, including scheduled ones.
+
+        Each has its places, fare_total and total_charged; get_trip has the driver and all charges.
+        """
+        rides = Listing(self.db, "lyft_rides", by="requested_at")
+        rides = rides.days(since, until, rules.profile(self, WORDS)["timezone"])
         if status is not None:
-            rows = [r for r in rows if ride_status(r, self.time) == status]
-        return page(rows, "rides", limit, cursor, lambda row: ride_json(self, row))
+            rides = rides.keep(lambda row: ride_status(row, self.time) == status)
+        return page(rides, "rides", limit, cursor, lambda row: brief_json(self, row))
 
     @reads(example={"ride_id": seeded("lyr", "recent")})
     def get_driver_details(self, ride_id: TripId) -> Json:
@@ -243,8 +260,14 @@ class Rides(Service):
             hint = f"Tip more than ${dollars(row['tip']):.2f} and at most $200.00."
             self.fail("INVALID_TIP", message, hint, tip_amount=dollars(row["tip"]))
         self.db.update("lyft_rides", ride_id, tip=amount, tipped_at=self.time)
-        total = ride_json(self, row | {"tip": amount})["total_charged"]
-        return {"ride_id": ride_id, "tip_amount": dollars(amount), "total_with_tip": total}
+        row = trips.find_ride(self, WORDS, ride_id)
+        total = trips.charged(self, WORDS, row).total + donated(self, row, rounding(self))
+        mail.tell(self, WORDS, "tip_added", letter(self, row) | {"tip": amount, "total": total})
+        return {
+            "ride_id": ride_id,
+            "tip_amount": dollars(amount),
+            "total_with_tip": dollars(total),
+        }
 
     # -- scheduled rides ---------------------------------------------------------------------------
     def _scheduled(self, row: Row) -> Json:
@@ -296,16 +319,25 @@ class Rides(Service):
 
     @reads(example={"status": "upcoming"})
     def list_scheduled_rides(
-        self, status: Standing | None = None, limit: Limit = 20, cursor: Cursor | None = None
+        self,
+        status: Standing | None = None,
+        since: Since | None = None,
+        until: Until | None = None,
+        limit: Limit = 20,
+        cursor: Cursor | None = None,
     ) -> Json:
         """Return scheduled rides in order of pickup time, including past ones.
 
         Filter by the status upcoming to see only those still to come.
         """
-        rows = self.db.rows("lyft_rides", "scheduled_id IS NOT NULL", order="scheduled_for, id")
-        rides = [self._scheduled(row) for row in rows]
-        shown = [ride for ride in rides if status in (None, ride["status"])]
-        return page(shown, "scheduled_rides", limit, cursor)
+        rides = Listing(self.db, "lyft_rides", by="scheduled_for", newest=False)
+        rides = rides.only("scheduled_id IS NOT NULL")
+        rides = rides.days(since, until, rules.profile(self, WORDS)["timezone"])
+        if status == "upcoming":
+            rides = rides.only("scheduled_for>?", self.time)
+        if status is not None:
+            rides = rides.keep(lambda row: self._scheduled(row)["status"] == status)
+        return page(rides, "scheduled_rides", limit, cursor, self._scheduled)
 
     @writes(
         example={"scheduled_ride_id": "${planned.scheduled_ride_id}"},

@@ -11,6 +11,7 @@ from servers.kit.service import Service
 from servers.kit.store import Table
 from servers.kit.types import Json, Row
 from servers.kit.values import dollars, iso, parse_time
+from servers.ridesharing import _mail as mail
 from servers.ridesharing import _roads as roads
 from servers.ridesharing import _rules as rules
 from servers.ridesharing import _trips as trips
@@ -26,7 +27,13 @@ TABLES = {
     # and a time.
     "uber_rides": Table(
         trips.RIDE + "stops:list/matter reservation_id:str?/id",
-        index=("requested_at", "reservation_id", "offer_id"),
+        index=(
+            "requested_at",
+            "reservation_id",
+            "offer_id",
+            "scheduled_for",
+            "coalesce(scheduled_for, requested_at)",
+        ),
         outward={},
         noun=trips.RIDE_NOUN,
     ),
@@ -44,6 +51,7 @@ TABLES = {
         f"fare:int/derived requested_at:str/stamp scheduled_for:str?/appointed {trips.MOMENTS}"
         "cancelled_at:str?/stamp cancel_fee:int/derived returned_at:str?/stamp "
         "idempotency_key:str?/session",
+        index=("requested_at",),
         outward={},
         noun="a package ({description}) for {recipient_name}",
     ),
@@ -79,6 +87,8 @@ MAX_STOPS = 3
 """Stops that a ride can have between pickup and dropoff."""
 MAX_ACTIVE = 3
 """Rides that can be under way at the same time."""
+ANSWERS = ("split_accepted", "split_declined")
+"""What is mailed when a contact answers an invitation to share a fare."""
 COURIER = Mode("connect", "Connect", 210, 190, 28, 690, 195, 0)
 
 RideId = Annotated[str, Field(description="ride_id, from list_rides or request_ride.")]
@@ -136,6 +146,21 @@ def way(svc: Service, row: Row) -> roads.Route:
     return roads.route(city, points(row), parse_time(row["priced_at"]))
 
 
+def letter(svc: Service, row: Row) -> Json:
+    """Return the fields of what is mailed about a ride."""
+    driver = svc.db.get("uber_drivers", row["driver_id"])
+    card = svc.db.get("uber_wallet", row["card_id"])
+    cut = trips.discount(svc, WORDS, row)
+    return of_ride(row, way(svc, row), driver, card, cut)
+
+
+def of_ride(row: Row, route: roads.Route, driver: Row | None, card: Row | None, cut: int) -> Json:
+    """Return the fields of a ride, as `servers.ridesharing._mail.of_ride` and Uber's own."""
+    said = mail.of_ride(row, MODES[row["mode_id"]], route, driver, card, cut)
+    stops = [stop[0] for stop in row["stops"]]
+    return said | {"stops": stops, "reservation": row["reservation_id"]}
+
+
 def spot_json(spot: Spot) -> Json:
     """Return a point as the agent sees it."""
     return {"address": spot.address, "lat": spot.lat, "lng": spot.lng}
@@ -169,7 +194,7 @@ def driver_json(svc: Service, row: Row) -> Json | None:
 
 
 def minutes_to(svc: Service, row: Row) -> int | None:
-    """Return the minutes to the pickup, or None once it is past."""
+    """Return the minutes to the pickup, or None once it is past or before a driver is found."""
     if row["cancelled_at"] or svc.time >= row["starts_at"]:
         return None
     return trips.minutes_to(svc, row)
@@ -209,6 +234,20 @@ def ride_json(svc: Service, row: Row) -> Json:
     }
 
 
+def brief_json(svc: Service, row: Row) -> Json:
+    """Return a ride as a list shows it, with money in dollars."""
+    return {
+        "ride_id": row["id"],
+        "status": status(row, svc.time),
+        "ride_type": MODES[row["mode_id"]].name,
+        "pickup": row["pickup"],
+        "dropoff": row["dropoff"],
+        "pickup_time": row["scheduled_for"] or row["requested_at"],
+        "fare_total": dollars(row["fare"] - trips.discount(svc, WORDS, row)),
+        "total": dollars(trips.charged(svc, WORDS, row).total),
+    }
+
+
 def receipt_json(svc: Service, row: Row) -> Json:
     """Return the receipt of a ride as the agent sees it, in dollars."""
     receipt = trips.charged(svc, WORDS, row)
@@ -232,14 +271,25 @@ def answer(invitation: Row, now: int) -> str:
 
     It is invited (no answer yet), accepted, declined, or lapsed after a day without an answer.
     """
-    ride_and_contact = (invitation["ride_id"], invitation["contact_id"])
-    since = now - parse_time(invitation["invited_at"])
-    fate = share("split", *ride_and_contact)
-    if fate > 0.92:
+    answers_at = answered_at(invitation)
+    if answers_at is None:
+        since = now - parse_time(invitation["invited_at"])
         return "lapsed" if since >= trips.DAY else "invited"
-    if since < 120 + int(2400 * share("answer", *ride_and_contact)):
+    if now < answers_at:
         return "invited"
-    return "declined" if fate > 0.85 else "accepted"
+    return "declined" if _fate(invitation) > 0.85 else "accepted"
+
+
+def answered_at(invitation: Row) -> int | None:
+    """Return when a contact answers an invitation, or None if that never happens."""
+    if _fate(invitation) > 0.92:
+        return None
+    wait = share("answer", invitation["ride_id"], invitation["contact_id"])
+    return parse_time(invitation["invited_at"]) + 120 + int(2400 * wait)
+
+
+def _fate(invitation: Row) -> float:
+    return share("split", invitation["ride_id"], invitation["contact_id"])
 
 
 def split_json(svc: Service, row: Row) -> Json | None:

@@ -102,7 +102,7 @@ class Account(Service):
         Each has place_id, name, kind, address, lat and lng; the best match comes first. Places with
         the same name can be told apart by their address.
         """
-        return page(roads.places(self, query), "places", limit, cursor, roads.place_json)
+        return page(rules.places(self, WORDS, query), "places", limit, cursor, roads.place_json)
 
     @reads()
     def list_payment_methods(self) -> Json:

@@ -10,6 +10,7 @@ from servers.kit.control import seeded
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Dollars, Limit, dollars, iso, page, parse_time
+from servers.ridesharing import _mail as mail
 from servers.ridesharing import _roads as roads
 from servers.ridesharing import _rules as rules
 from servers.ridesharing import _trips as trips
@@ -21,6 +22,9 @@ from servers.ridesharing.uber._model import (
     RESERVE_FEE,
     WORDS,
     RideId,
+    answer,
+    answered_at,
+    letter,
     points,
     reached,
     ride_json,
@@ -91,6 +95,10 @@ class Afterwards(Service):
             ends_at=max(arrival, iso(self.now + 60)),
         )
         row = trips.find_ride(self, WORDS, row["id"])
+        said = letter(self, row)
+        mail.tell(self, WORDS, "trip_changed", said)
+        # A shorter ride brings its receipt sooner than the one that is on its way.
+        mail.tell(self, WORDS, "receipt", said, due=parse_time(row["ends_at"]))
         return {
             "ride_id": row["id"],
             "stops": stops_json(self, row),
@@ -237,7 +245,26 @@ class Afterwards(Service):
                     "invited_at": self.time,
                 },
             )
+        self._mail_split(row)
         return {"ride_id": ride_id} | (split_json(self, row) or {})
+
+    def _mail_split(self, row: Row) -> None:
+        """Mail the rider that contacts were invited to share a fare, and later their answers."""
+        receipt = trips.charged(self, WORDS, row)
+        invitations = self.db.rows("uber_splits", "ride_id=?", row["id"], order="rowid")
+        each = (receipt.total - receipt.tip) // (len(invitations) + 1)
+        said = letter(self, row) | {"each": each}
+        to = rules.profile(self, WORDS)["email"]
+        names: list[str] = []
+        for invitation in invitations:
+            contact = self.db.get("uber_contacts", invitation["contact_id"]) or {}
+            names.append(contact["name"])
+            answers_at = answered_at(invitation)
+            if answers_at is not None:
+                reply = f"split_{answer(invitation, answers_at)}"
+                told = said | {"name": contact["name"]}
+                self.post(reply, to, told, about=invitation["id"], due=answers_at)
+        self.post("split_sent", to, said | {"names": names}, about=invitations[0]["id"])
 
     # -- rating and tip ----------------------------------------------------------------------------
     @writes(example={"ride_id": seeded("ubr", "recent"), "rating": 5}, idempotent=True)
@@ -268,11 +295,13 @@ class Afterwards(Service):
             message = f"The tip for this ride is at most ${dollars(most):.2f}."
             self.fail("TIP_TOO_LARGE", message, "Choose a smaller tip.", max_tip=dollars(most))
         self.db.update("uber_rides", ride_id, tip=amount, tipped_at=self.time)
-        total = ride_json(self, trips.find_ride(self, WORDS, ride_id))["receipt"]["total"]
+        row = trips.find_ride(self, WORDS, ride_id)
+        total = trips.charged(self, WORDS, row).total
+        mail.tell(self, WORDS, "tip_added", letter(self, row) | {"tip": amount, "total": total})
         return {
             "ride_id": ride_id,
             "tip_amount": dollars(amount),
-            "total": total,
+            "total": dollars(total),
             "status": "tipped",
         }
 

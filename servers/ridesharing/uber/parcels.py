@@ -8,10 +8,12 @@ from pydantic import Field
 
 from servers.kit.control import seeded
 from servers.kit.fields import PersonName, Phone
+from servers.kit.listing import Listing, Since, Until
 from servers.kit.noise import share
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, dollars, page, parse_time
+from servers.ridesharing import _mail as mail
 from servers.ridesharing import _roads as roads
 from servers.ridesharing import _rules as rules
 from servers.ridesharing import _trips as trips
@@ -56,6 +58,23 @@ PARCEL = {
 SENT = Setup("request_package_delivery", PARCEL, "parcel")
 
 
+def pin(row: Row) -> str:
+    """Return the number that the recipient of a package gives the courier."""
+    return f"{int(share('pin', row['id']) * 10_000):04d}"
+
+
+def of_package(row: Row, route: roads.Route, driver: Row | None, card: Row | None) -> Json:
+    """Return the fields of a package's mails."""
+    return mail.of_way(row, route, driver, card) | {
+        "what": row["description"],
+        "recipient": row["recipient_name"],
+        "phone": row["recipient_phone"],
+        "pin": pin(row),
+        "fee": row["fare"],
+        "returned_at": row.get("returned_at"),
+    }
+
+
 class Parcels(Service):
     """Package deliveries by courier."""
 
@@ -82,7 +101,7 @@ class Parcels(Service):
             "recipient_name": row["recipient_name"],
             "recipient_phone": row["recipient_phone"],
             "courier": driver_json(self, row),
-            "pin": f"{int(share('pin', row['id']) * 10_000):04d}",
+            "pin": pin(row),
             "fee": dollars(row["cancel_fee"] if row["cancelled_at"] else row["fare"]),
             "payment_method": rules.card_ref(self, WORDS, row["card_id"]),
             "requested_at": row["requested_at"],
@@ -91,6 +110,14 @@ class Parcels(Service):
             "canceled_at": row["cancelled_at"],
             "returned_at": row["returned_at"] if state == "returned" else None,
         }
+
+    def _letter(self, row: Row) -> Json:
+        """Return the fields of what is mailed about a package."""
+        city = self.db.get("ridesharing_cities", row["city_id"]) or {}
+        route = roads.route(city, list(trips.spots(row)), parse_time(row["requested_at"]))
+        driver = self.db.get("uber_drivers", row["driver_id"])
+        card = self.db.get("uber_wallet", row["card_id"])
+        return of_package(row, route, driver, card)
 
     def _find(self, delivery_id: str) -> Row:
         row = self.db.get("uber_deliveries", delivery_id)
@@ -156,7 +183,11 @@ class Parcels(Service):
             **order,
             **trips.timetable(delivery_id, self.now, wait, route.minutes),
         }
-        return self._json(self.db.insert("uber_deliveries", row))
+        row = self.db.insert("uber_deliveries", row)
+        said = self._letter(row)
+        mail.tell(self, WORDS, "package_requested", said)
+        mail.tell(self, WORDS, "package_delivered", said, due=parse_time(row["ends_at"]))
+        return self._json(row)
 
     @reads(example={"delivery_id": seeded("ubd", "returned")})
     def get_delivery_status(self, delivery_id: DeliveryId) -> Json:
@@ -168,13 +199,19 @@ class Parcels(Service):
 
     @reads(example={"limit": 5})
     def list_deliveries(
-        self, status: DeliveryStatus | None = None, limit: Limit = 20, cursor: Cursor | None = None
+        self,
+        status: DeliveryStatus | None = None,
+        from_date: Since | None = None,
+        to_date: Until | None = None,
+        limit: Limit = 10,
+        cursor: Cursor | None = None,
     ) -> Json:
         """Return the packages you sent, newest first."""
-        rows = self.db.rows("uber_deliveries", order="requested_at DESC, rowid DESC")
+        sent = Listing(self.db, "uber_deliveries", by="requested_at")
+        sent = sent.days(from_date, to_date, rules.profile(self, WORDS)["timezone"])
         if status is not None:
-            rows = [row for row in rows if self._state(row) == status]
-        return page(rows, "deliveries", limit, cursor, self._json)
+            sent = sent.keep(lambda row: self._state(row) == status)
+        return page(sent, "deliveries", limit, cursor, self._json)
 
     @writes(example={"delivery_id": "${parcel.delivery_id}"}, setup=(SENT,), destructive=True)
     def cancel_package_delivery(self, delivery_id: DeliveryId) -> Json:
@@ -190,4 +227,5 @@ class Parcels(Service):
             self.fail("DELIVERY_NOT_CANCELLABLE", message, hint, delivery_status=state)
         fee = 0 if self.now - parse_time(row["matched_at"]) <= trips.FREE_CANCEL else 400
         self.db.update("uber_deliveries", delivery_id, cancelled_at=self.time, cancel_fee=fee)
+        mail.tell(self, WORDS, "package_canceled", self._letter(row) | {"fee": fee})
         return {"delivery_id": delivery_id, "status": "canceled", "cancellation_fee": dollars(fee)}

@@ -9,9 +9,11 @@ from typing_extensions import TypedDict
 
 from servers.kit.control import seeded
 from servers.kit.geo import Latitude, Longitude
+from servers.kit.listing import Listing, Since, Until
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, Timestamp, dollars, iso, page, parse_time
+from servers.ridesharing import _mail as mail
 from servers.ridesharing import _roads as roads
 from servers.ridesharing import _rules as rules
 from servers.ridesharing import _trips as trips
@@ -29,7 +31,9 @@ from servers.ridesharing.uber._model import (
     RideId,
     RideStatus,
     RideType,
+    brief_json,
     driver_json,
+    letter,
     ride_json,
     spot_json,
 )
@@ -202,7 +206,12 @@ class Rides(Service):
             **trips.ends(points[0], points[-1]),
             **trips.timetable(ride_id, self.now, wait, route.minutes, scheduled),
         }
-        return self.db.insert("uber_rides", row)
+        row = self.db.insert("uber_rides", row)
+        said = letter(self, row)
+        if scheduled is not None:
+            mail.tell(self, WORDS, "reserved", said)
+        mail.expect(self, WORDS, row, said)
+        return row
 
     def _free_to_ride(self, ride_type: str, city: Row) -> None:
         active = [r["id"] for r in trips.underway(self, WORDS)]
@@ -269,6 +278,8 @@ class Rides(Service):
         self.db.update(
             "uber_rides", ride_id, cancelled_at=self.time, cancelled_by="rider", cancel_fee=owed
         )
+        canceled = {"canceled_at": self.time, "canceled_by": "you", "fee": owed}
+        mail.tell(self, WORDS, "trip_canceled", letter(self, row) | canceled)
         return {"ride_id": ride_id, "status": "rider_canceled", "cancellation_fee": dollars(owed)}
 
     @reads(example={"ride_id": seeded("ubr", "disputed")})
@@ -281,15 +292,23 @@ class Rides(Service):
 
     @reads(example={"status": "completed", "limit": 5})
     def list_rides(
-        self, status: RideStatus | None = None, limit: Limit = 20, cursor: Cursor | None = None
+        self,
+        status: RideStatus | None = None,
+        from_date: Since | None = None,
+        to_date: Until | None = None,
+        limit: Limit = 20,
+        cursor: Cursor | None = None,
     ) -> Json:
-        """Return rides by pickup time, latest first, including upcoming reservations."""
-        rows = self.db.rows(
-            "uber_rides", order="coalesce(scheduled_for, requested_at) DESC, rowid DESC"
-        )
+        """Return rides by pickup time, latest first, including upcoming reservations.
+
+        Each has its places, fare_total and total, which includes tip, fees and adjustments;
+        get_ride has the driver, the times and the receipt.
+        """
+        rides = Listing(self.db, "uber_rides", by="coalesce(scheduled_for, requested_at)")
+        rides = rides.days(from_date, to_date, rules.profile(self, WORDS)["timezone"])
         if status is not None:
-            rows = [r for r in rows if ride_status(r, self.time) == status]
-        return page(rows, "rides", limit, cursor, lambda row: ride_json(self, row))
+            rides = rides.keep(lambda row: ride_status(row, self.time) == status)
+        return page(rides, "rides", limit, cursor, lambda row: brief_json(self, row))
 
     @reads(example={"ride_id": seeded("ubr", "disputed")})
     def get_driver_info(self, ride_id: RideId) -> Json:
@@ -320,12 +339,10 @@ class Rides(Service):
     # -- reservations ------------------------------------------------------------------------------
     def _reservation_json(self, row: Row) -> Json:
         start, end = trips.spots(row)
-        states = {"scheduled": "scheduled", "done": "completed", "cancelled": "canceled"}
-        state = states.get(trips.phase(row, self.time), "dispatched")
         return {
             "reservation_id": row["reservation_id"],
             "ride_id": row["id"],
-            "status": state,
+            "status": self._reservation_state(row),
             "ride_type_id": row["mode_id"],
             "pickup": spot_json(start),
             "dropoff": spot_json(end),
@@ -360,15 +377,24 @@ class Rides(Service):
     def get_reservations(
         self,
         status: ReservationStatus | None = None,
-        limit: Limit = 20,
+        from_date: Since | None = None,
+        to_date: Until | None = None,
+        limit: Limit = 10,
         cursor: Cursor | None = None,
     ) -> Json:
         """Return reservations by pickup time, earliest first, including past ones."""
-        order = "scheduled_for, rowid"
-        rows = self.db.rows("uber_rides", "reservation_id IS NOT NULL", order=order)
-        reservations = [self._reservation_json(row) for row in rows]
-        shown = [r for r in reservations if status in (None, r["status"])]
-        return page(shown, "reservations", limit, cursor)
+        rides = Listing(self.db, "uber_rides", by="scheduled_for", newest=False)
+        rides = rides.only("reservation_id IS NOT NULL")
+        rides = rides.days(from_date, to_date, rules.profile(self, WORDS)["timezone"])
+        if status == "scheduled":
+            rides = rides.only("scheduled_for>?", self.time)
+        if status is not None:
+            rides = rides.keep(lambda row: self._reservation_state(row) == status)
+        return page(rides, "reservations", limit, cursor, self._reservation_json)
+
+    def _reservation_state(self, row: Row) -> str:
+        states = {"scheduled": "scheduled", "done": "completed", "cancelled": "canceled"}
+        return states.get(trips.phase(row, self.time), "dispatched")
 
     @writes(
         example={"reservation_id": "${reserved.reservation_id}"}, setup=(LATER,), destructive=True

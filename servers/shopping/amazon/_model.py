@@ -48,6 +48,7 @@ TABLES = {
     "amazon_products": Table(
         "id:str item_id:str title:str words:str stars:list discontinued_at:str? per_order:int",
         search=("title", "words"),
+        weights=(4, 2),
         catalogue=True,
     ),
     "amazon_variants": Table(
@@ -161,23 +162,28 @@ def prime(svc: Service) -> bool:
 
 
 # -- offers ----------------------------------------------------------------------------------------
-def offers(svc: Service, product_id: str | None = None) -> dict[str, list[Json]]:
-    """Return the offers of one product or of all, by product, cheapest landed price first.
+class Offers:
+    """The offers of products at this moment, each looked up when it is asked for."""
 
-    Each adds `now`, its price, `left`, its stock, and `trusted`, whether the seller is well rated.
-    """
-    sold = _sold(svc)
-    trusted = {row[0] for row in svc.db.sql("SELECT id FROM amazon_sellers WHERE rating>=4")}
-    by_product: dict[str, list[dict[str, Any]]] = {}
-    for row in svc.db.rows("amazon_offers", "?1 IS NULL OR product_id=?1", product_id):
-        units = sold.get((row["product_id"], row["seller_id"]), 0)
-        row["trusted"] = row["seller_id"] in trusted
-        row["now"] = catalogue.offer_price(row, svc.now)
-        row["left"] = catalogue.in_warehouse(svc, row, units)
-        by_product.setdefault(row["product_id"], []).append(row)
-    for listed in by_product.values():
-        listed.sort(key=lambda offer: (landed_price(offer), offer["id"]))
-    return by_product
+    def __init__(self, svc: Service) -> None:
+        self._svc = svc
+        self._sold = _sold(svc)
+        well_rated = svc.db.sql("SELECT id FROM amazon_sellers WHERE rating>=4")
+        self._trusted = {row[0] for row in well_rated}
+
+    def of(self, product_id: str) -> list[Json]:
+        """Return the offers of a product, cheapest landed price first.
+
+        Each adds `now`, its price, `left`, its stock, and `trusted`, whether the seller is well
+        rated.
+        """
+        listed = self._svc.db.rows("amazon_offers", "product_id=?", product_id)
+        for row in listed:
+            units = self._sold.get((product_id, row["seller_id"]), 0)
+            row["trusted"] = row["seller_id"] in self._trusted
+            row["now"] = catalogue.offer_price(row, self._svc.now)
+            row["left"] = catalogue.in_warehouse(self._svc, row, units)
+        return sorted(listed, key=lambda offer: (landed_price(offer), offer["id"]))
 
 
 def _sold(svc: Service) -> dict[tuple[str, str], int]:
@@ -221,12 +227,12 @@ def trusted_new(svc: Service, product_id: str) -> list[dict[str, Any]]:
 
     Price histories and alerts look at these.
     """
-    return [offer for offer in offers(svc, product_id).get(product_id, []) if _trusted_new(offer)]
+    return [offer for offer in Offers(svc).of(product_id) if _trusted_new(offer)]
 
 
 def find_offer(svc: Service, product_id: str, seller_id: str | None) -> dict[str, Any]:
     """Return a seller's offer, or that of the buy box by default, or refuse."""
-    listed = offers(svc, product_id).get(product_id, [])
+    listed = Offers(svc).of(product_id)
     if seller_id is None:
         offer = buy_box(listed)
     else:
@@ -365,7 +371,7 @@ def lines(svc: Service) -> list[Row]:
     for line in cart:
         row = catalogue.find_product(svc, SHOP, line["product_id"])
         item = catalogue.item_of(svc, row)
-        listed = offers(svc, row["id"]).get(row["id"], [])
+        listed = Offers(svc).of(row["id"])
         offer = offer_of(listed, line["seller_id"]) or _withdrawn(line)
         variant = variant_of(svc, row["id"], line["variant_id"])
         unit = unit_price(offer, variant)

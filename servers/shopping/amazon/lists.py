@@ -180,7 +180,7 @@ class Lists(Service):
 
     def _wish_json(self, wish: Row) -> Json:
         product = catalogue.find_product(self, SHOP, wish["product_id"])
-        box = model.buy_box(model.offers(self, product["id"]).get(product["id"], []))
+        box = model.buy_box(model.Offers(self).of(product["id"]))
         variant = model.variant_of(self, product["id"], wish["variant_id"])
         return {
             "product_id": product["id"],

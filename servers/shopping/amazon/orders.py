@@ -8,12 +8,14 @@ from zoneinfo import ZoneInfo
 from pydantic import Field
 
 from servers.kit.control import seeded
+from servers.kit.listing import Listing, Since, Until
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.types import Json, Row
-from servers.kit.values import Cursor, Date, Limit, page, parse_time
+from servers.kit.values import Cursor, Limit, page, parse_time
 from servers.kit.zones import local_day
 from servers.shopping import _catalogue as catalogue
 from servers.shopping import _coupons as coupons
+from servers.shopping import _mail as mail
 from servers.shopping import _orders as life
 from servers.shopping import _returns as returns
 from servers.shopping import _rules as rules
@@ -147,7 +149,8 @@ class Orders(Cart):
         self,
         status: StateFilter | None = None,
         query: Query | None = None,
-        placed_since: Date | None = None,
+        placed_since: Since | None = None,
+        placed_until: Until | None = None,
         limit: Limit = 20,
         cursor: Cursor | None = None,
     ) -> Json:
@@ -172,7 +175,7 @@ class Orders(Cart):
                 "estimated_delivery": row["promised_by"],
             }
 
-        orders = life.orders(self, SHOP, status, query, placed_since)
+        orders = life.orders(self, SHOP, status, query, placed_since, placed_until)
         return page(orders, "orders", limit, cursor, show)
 
     @reads(example={"order_id": ARRIVED})
@@ -194,6 +197,7 @@ class Orders(Cart):
         An order that has shipped can only be returned.
         """
         row, refunded = life.cancel(self, SHOP, order_id, reason, "NOT_CANCELABLE")
+        mail.canceled(self, SHOP, row, refunded)
         return {
             "order_id": row["id"],
             "canceled": True,
@@ -245,6 +249,7 @@ class Orders(Cart):
         item = self._item_to_return(order_id, product_id, variant_id, seller_id)
         days = returns.return_days(self, SHOP, catalogue.find_product(self, SHOP, product_id))
         opened = returns.open_return(self, SHOP, row, item, reason, "mail", days)
+        mail.returned(self, SHOP, opened)
         return self._return_json(opened)
 
     def _item_to_return(
@@ -278,9 +283,16 @@ class Orders(Cart):
         return items[0]
 
     @reads()
-    def list_returns(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
+    def list_returns(
+        self,
+        since: Since | None = None,
+        until: Until | None = None,
+        limit: Limit = 20,
+        cursor: Cursor | None = None,
+    ) -> Json:
         """Return the returns that you opened, newest first, with their status and refund."""
-        rows = self.db.rows("amazon_returns", order="requested_at DESC, rowid DESC")
+        rows = Listing(self.db, "amazon_returns", by="requested_at")
+        rows = rows.days(since, until, rules.profile(self, SHOP)["timezone"])
         return page(rows, "returns", limit, cursor, self._return_json)
 
     @reads(
@@ -290,6 +302,12 @@ class Orders(Cart):
     def get_return(self, return_id: ReturnId) -> Json:
         """Return a return: requested, received or refunded, with its refund in cents and dates."""
         return self._return_json(returns.find_return(self, SHOP, return_id))
+
+    def when_due(self, post: Row) -> Json | None:
+        """Return what a post of a later moment says by now, or None if it is void."""
+        if post["template"] == "order_soon":
+            return mail.plan_due(self, "amazon_subscriptions", post)
+        return mail.due(self, SHOP, post, post["about"])
 
     def _return_json(self, row: Row) -> Json:
         item = self.db.get("amazon_order_items", row["item_id"]) or {}
@@ -347,7 +365,9 @@ def place(
         **life.parcel(placed_at, zone, model.days(option, cart), order_id),
     }
     lines = [_order_line(line, off) for line, off in zip(cart, shares, strict=True)]
-    return life.place(svc, SHOP, order, lines, address["state"])
+    row = life.place(svc, SHOP, order, lines, address["state"])
+    mail.placed(svc, SHOP, order_id, plan=plan_id)
+    return row
 
 
 def _order_line(line: Row, off: int) -> Json:

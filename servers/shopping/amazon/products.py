@@ -11,6 +11,7 @@ from servers.kit.service import Service, reads, writes
 from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, iso, page
 from servers.shopping import _catalogue as catalogue
+from servers.shopping import _mail as mail
 from servers.shopping import _rules as rules
 from servers.shopping._rules import (
     Category,
@@ -57,7 +58,8 @@ class Products(Service):
         be a different model, a bundle or a renewed unit: compare get_product_details.
         """
         catalogue.check_range(self, min_price, max_price)
-        offers = model.offers(self)
+        catalogue.check_kinds(self, SHOP, category, None)
+        offers = model.Offers(self)
         written = catalogue.written(self, SHOP)
         varied = {row[0] for row in self.db.sql("SELECT DISTINCT product_id FROM amazon_variants")}
         priced = min_price is not None or max_price is not None
@@ -66,7 +68,7 @@ class Products(Service):
         for row, item in catalogue.matching(self, SHOP, query):
             if category is not None and item["category"].casefold() != category.casefold():
                 continue
-            box = model.buy_box(offers.get(row["id"], []))
+            box = model.buy_box(offers.of(row["id"]))
             if priced and box is None:
                 continue
             shown = {
@@ -83,6 +85,11 @@ class Products(Service):
                 products.append(shown)
         return page(products, "products", limit, cursor)
 
+    @reads()
+    def list_departments(self) -> Json:
+        """List the departments with the categories in each, as the search takes them."""
+        return catalogue.departments_json(self, SHOP)
+
     @reads(example={"product_id": KETTLE})
     def get_product_details(self, product_id: ProductId) -> Json:
         """Return a product: description, features, rating, images, variations, and the buy box.
@@ -92,7 +99,7 @@ class Products(Service):
         """
         row = catalogue.find_product(self, SHOP, product_id)
         item = catalogue.item_of(self, row)
-        listed = model.offers(self, product_id).get(product_id, [])
+        listed = model.Offers(self).of(product_id)
         box = model.buy_box(listed)
         written = catalogue.written(self, SHOP).get(product_id, (0, 0))
         restocks = [o["restock_on"] for o in listed if not o["left"]]
@@ -135,7 +142,7 @@ class Products(Service):
         They are sorted by landed price: price + shipping_cost.
         """
         catalogue.find_product(self, SHOP, product_id)
-        listed = model.offers(self, product_id).get(product_id, [])
+        listed = model.Offers(self).of(product_id)
         box = model.buy_box(listed)
 
         def show(offer: Row) -> Json:
@@ -224,9 +231,9 @@ class Products(Service):
         limit: Limit = 20,
         cursor: Cursor | None = None,
     ) -> Json:
-        """Return buyers' reviews of a product, newest first.
+        """Return the buyers' reviews of a product that Amazon shows, newest first.
 
-        A product's average rating also counts ratings without text.
+        The product's counts and its average rating also cover all others.
         """
         catalogue.find_product(self, SHOP, product_id)
         reviews = catalogue.reviews(self, SHOP, product_id, min_rating or 1, 5, verified_only)
@@ -249,9 +256,10 @@ class Products(Service):
 
         It is marked as verified if the product was delivered to you.
         """
-        catalogue.find_product(self, SHOP, product_id)
+        product = catalogue.find_product(self, SHOP, product_id)
         author = rules.profile(self, SHOP)["name"]
         review = catalogue.add_review(self, SHOP, product_id, rating, title, body, author)
+        mail.reviewed(self, SHOP, review, product)
         return catalogue.review_json(review, product_id)
 
 

@@ -8,10 +8,11 @@ from pydantic import Field
 
 from servers.kit.control import seeded
 from servers.kit.errors import ServiceError
-from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.service import Service, Setup, happens, reads, writes
 from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, iso, page, parse_time
 from servers.shopping import _catalogue as catalogue
+from servers.shopping import _mail as mail
 from servers.shopping import _rules as rules
 from servers.shopping._rules import DAY, AddressId, ProductId
 from servers.shopping.amazon import _model as model
@@ -112,10 +113,14 @@ class Subscriptions(Service):
             "created_at": self.time,
             "next_at": iso(self.now + DAY),
         }
-        return self._plan_json(self.db.insert("amazon_subscriptions", subscription))
+        plan = self.db.insert("amazon_subscriptions", subscription)
+        said = self._mailed(plan, row)
+        mail.tell(self, SHOP, "subscription_started", said, about=plan["id"])
+        mail.remind(self, SHOP, plan, said)
+        return self._plan_json(plan)
 
     @reads()
-    def list_subscriptions(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
+    def list_subscriptions(self, limit: Limit = 10, cursor: Cursor | None = None) -> Json:
         """Return subscriptions, active ones first, with prices in cents and their orders so far.
 
         Shows when the next order and delivery are due, and why the last order was skipped if it
@@ -152,36 +157,37 @@ class Subscriptions(Service):
                 "There is nothing left to cancel.",
                 subscription_id=subscription_id,
             )
+        said = self._mailed(row, catalogue.find_product(self, SHOP, row["product_id"]))
         self.db.update("amazon_subscriptions", subscription_id, canceled_at=self.time, next_at=None)
+        mail.tell(self, SHOP, "subscription_canceled", said, about=subscription_id)
         return {"subscription_id": subscription_id, "canceled": True, "status": "canceled"}
 
-    def due(self) -> bool:
-        """Whether a subscription should have placed an order by now."""
-        query = "SELECT 1 FROM amazon_subscriptions WHERE next_at<=? LIMIT 1"
-        return bool(self.db.sql(query, self.time))
-
-    def tick(self) -> None:
-        """Place the orders that are due.
+    @happens("amazon_subscriptions.next_at")
+    def place_subscribed(self, row: Row) -> None:
+        """Place a subscription's order.
 
         One that cannot be placed is skipped, and the subscription says why.
         """
-        while row := self._next_due():
-            moment = parse_time(row["next_at"])
-            skipped = None
-            try:
-                self._order(row, moment)
-            except ServiceError as refusal:
-                skipped = refusal.code
-            days = FREQUENCIES[row["frequency"]][0]
-            next_at = iso(moment + days * DAY)
-            self.db.update("amazon_subscriptions", row["id"], next_at=next_at, skipped=skipped)
+        skipped = None
+        why = ""
+        try:
+            self._order(row, self.now)
+        except ServiceError as refusal:
+            skipped = refusal.code
+            why = refusal.message
+        days = FREQUENCIES[row["frequency"]][0]
+        next_at = iso(self.now + days * DAY)
+        self.db.update("amazon_subscriptions", row["id"], next_at=next_at, skipped=skipped)
+        plan = row | {"next_at": next_at}
+        said = self._mailed(plan, catalogue.find_product(self, SHOP, row["product_id"]))
+        if skipped is not None:
+            said |= {"why": why}
+            mail.tell(self, SHOP, "subscription_skipped", said, about=row["id"])
+        mail.remind(self, SHOP, plan, said)
 
-    def _next_due(self) -> Row | None:
-        """Return the subscription whose order has been due for longest, or None."""
-        rows = self.db.rows(
-            "amazon_subscriptions", "next_at<=?", self.time, order="next_at, rowid", limit=1
-        )
-        return rows[0] if rows else None
+    def _mailed(self, plan: Row, product: Row) -> Json:
+        """Return the fields of what is mailed about a subscription."""
+        return mail.plan_fields(self, SHOP, plan, product) | how_often(plan)
 
     def _offer(self, row: Row) -> dict[str, Any] | None:
         """Return the offer to subscribe to, or None.
@@ -194,7 +200,7 @@ class Subscriptions(Service):
             return None
         if not item["food"] and item["department"] not in CONSUMABLES:
             return None
-        box = model.buy_box(model.offers(self, row["id"]).get(row["id"], []))
+        box = model.buy_box(model.Offers(self).of(row["id"]))
         return box if box is not None and box["prime"] else None
 
     def _order(self, row: Row, moment: int) -> None:
@@ -230,7 +236,7 @@ class Subscriptions(Service):
 
     def _plan_json(self, row: Row) -> Json:
         product = catalogue.find_product(self, SHOP, row["product_id"])
-        box = model.buy_box(model.offers(self, product["id"]).get(product["id"], []))
+        box = model.buy_box(model.Offers(self).of(product["id"]))
         rate = FREQUENCIES[row["frequency"]][1]
         price = box["now"] if box else None
         query = "SELECT id FROM amazon_orders WHERE plan_id=? ORDER BY placed_at"
@@ -254,3 +260,9 @@ class Subscriptions(Service):
             "created_at": row["created_at"],
             "canceled_at": row["canceled_at"],
         }
+
+
+def how_often(plan: Row) -> Json:
+    """Return the fields that say how often a subscription orders, and what it saves."""
+    days, rate = FREQUENCIES[plan["frequency"]]
+    return {"frequency": f"every {days} days", "saves": f"{rate}% on each order"}

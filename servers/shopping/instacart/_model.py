@@ -40,7 +40,8 @@ TABLES = {
     "instacart_products": Table(
         "id:str family:str name:str brand:str category:str size:float unit:str price:int "
         "labels:list words:str",
-        search=("name", "brand", "category", "family", "words"),
+        search=("name", "brand", "category", "family", "words", "labels"),
+        weights=(4, 2, 2, 3, 2, 2),
         index=("family", "category"),
         catalogue=True,
     ),
@@ -53,7 +54,7 @@ TABLES = {
     "instacart_shoppers": Table("id:str name:str rating:float orders:int city:str", catalogue=True),
     "instacart_carts": Table(
         "id:str store_id:str/ref coupon:str?/matter created_at:str/stamp order_id:str?/ref",
-        index=("store_id",),
+        index=("store_id", "created_at"),
         tentative={"order_id": {"exists": False}},
         noun="a cart at {store_id}",
     ),
@@ -103,7 +104,7 @@ TABLES = {
     "instacart_recipes": Table(
         "id:str title:str summary:str diets:list servings:int minutes:int ingredients:list "
         "steps:list",
-        search=("title", "summary"),
+        search=("title", "summary", "diets", "ingredients"),
         catalogue=True,
     ),
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from servers.kit.noise import share
@@ -142,10 +143,13 @@ def worth(svc: Service, issue: Row) -> int:
 
     It is what was paid for the items it names, or the delivery fee of a late order.
     """
-    row = find(svc, issue["order_id"])
+    return refund(issue, find(svc, issue["order_id"]), items(svc, issue["order_id"]))
+
+
+def refund(issue: Row, row: Row, lines: Sequence[Row]) -> int:
+    """Return the refund for an issue of an order with these lines, in cents."""
     if issue["issue_type"] == "late_delivery":
         return row["delivery_fee"] if row["arrives_at"] > row["window_end"] else 0
-    lines = items(svc, issue["order_id"])
     paid = {i["product_id"]: i["quantity"] * (i["got_price"] or 0) for i in lines}
     whole = sum(paid.values())
     if not whole:
@@ -223,7 +227,7 @@ def pricing(svc: Service, row: Row) -> Json:
             "cancel_fee": row["cancel_fee"],
         }
     else:
-        subtotal = sum(_charged(item) for item in items(svc, row["id"]))
+        subtotal = sum(charged(item) for item in items(svc, row["id"]))
         bill = {
             "subtotal": subtotal,
             "discount": min(row["discount"], subtotal),
@@ -242,7 +246,7 @@ def pricing(svc: Service, row: Row) -> Json:
     }
 
 
-def _charged(item: Row) -> int:
+def charged(item: Row) -> int:
     """Return the cost of a line in cents: as ordered or, once the shopper is done, as delivered."""
     return item["quantity"] * (item["price"] if item["outcome"] is None else item["got_price"])
 
@@ -268,7 +272,7 @@ def item_json(svc: Service, item: Row) -> Json:
         "replacement_product_id": item["replacement_id"],
         "outcome": item["outcome"],
         "replaced_by": replacement,
-        "charged": _charged(item),
+        "charged": charged(item),
     }
 
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from servers.kit.control import seeded
+from servers.kit.listing import Listing, Since, Until
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, page
@@ -201,14 +202,18 @@ class Carts(Service):
 
     @reads(example={"status": "open"})
     def list_carts(
-        self, status: CartStatus | None = None, limit: Limit = 20, cursor: Cursor | None = None
+        self,
+        status: CartStatus | None = None,
+        since: Since | None = None,
+        until: Until | None = None,
+        limit: Limit = 10,
+        cursor: Cursor | None = None,
     ) -> Json:
         """Return carts in full, newest first: open ones and those that became orders."""
-        rows = self.db.rows("instacart_carts", order="created_at DESC, rowid DESC")
-        if status == "open":
-            rows = [r for r in rows if r["order_id"] is None]
-        elif status == "checked_out":
-            rows = [r for r in rows if r["order_id"] is not None]
+        rows = Listing(self.db, "instacart_carts", by="created_at")
+        rows = rows.days(since, until, profile(self)["timezone"])
+        if status is not None:
+            rows = rows.only(f"order_id IS {'' if status == 'open' else 'NOT '}NULL")
         return page(rows, "carts", limit, cursor, self._cart_json)
 
     @reads(example={"cart_id": CART})

@@ -9,12 +9,14 @@ from pydantic import Field
 from servers.kit.control import seeded
 from servers.kit.fields import card_expired
 from servers.kit.geo import miles
+from servers.kit.listing import Listing, Since, Until
 from servers.kit.noise import share
-from servers.kit.service import Setup, reads, writes
+from servers.kit.service import Setup, happens, reads, writes
 from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, page, parse_time
+from servers.shopping.instacart import _mail as mail
 from servers.shopping.instacart import _orders as orders
-from servers.shopping.instacart._model import CartId, OrderId, ProductId, find_store
+from servers.shopping.instacart._model import CartId, OrderId, ProductId, find_store, profile
 from servers.shopping.instacart.carts import CART, OATS, Carts
 from servers.shopping.instacart.stores import RADIUS, Stores
 
@@ -73,23 +75,22 @@ ORDER = {
     "delivery_window_id": "${slots.slots.0.window_id}",
 }
 CANCEL_FEE = 500
-TO_SHOP = "shopped=0 AND cancelled_at IS NULL AND leaves_at<=?"
-"""Condition for orders whose shopper must have finished the list by a moment."""
+TO_SHOP = "shopped=0 AND cancelled_at IS NULL"
+"""Condition for orders whose shopper has not finished the list yet."""
 
 
 class Checkout(Carts, Stores):
     """Orders, tips, ratings and issues."""
 
-    def due(self) -> bool:
-        """Return whether a shopper should have finished a list by now."""
-        query = f"SELECT 1 FROM instacart_orders WHERE {TO_SHOP} LIMIT 1"
-        return bool(self.db.sql(query, self.time))
+    @happens("instacart_orders.leaves_at", where=TO_SHOP)
+    def finish_shopping(self, row: Row) -> None:
+        """Let a shopper finish an order's list, with the stock level at the time."""
+        orders.shop(self, row)
+        mail.left_store(self, orders.find(self, row["id"]))
 
-    def tick(self) -> None:
-        """Let shoppers finish the lists that are due, each with the stock level at the time."""
-        rows = self.db.rows("instacart_orders", TO_SHOP, self.time, order="leaves_at, id")
-        for row in rows:
-            orders.shop(self, row)
+    def when_due(self, post: Row) -> Json | None:
+        """Return what a post of a later moment says by now, or None if it is void."""
+        return mail.due(self, post)
 
     @writes(example=ORDER, setup=FILLED)
     def checkout(
@@ -151,6 +152,7 @@ class Checkout(Carts, Stores):
             }
             self.db.insert("instacart_order_items", order_item)
         self.db.update("instacart_carts", cart_id, order_id=order_id)
+        mail.placed(self, orders.find(self, order_id))
         return orders.order_json(self, orders.find(self, order_id))
 
     def _shopper(self, store: Row, order_id: str) -> Row:
@@ -200,12 +202,18 @@ class Checkout(Carts, Stores):
     # -- orders -----------------------------------------------------------------------------------
     @reads(example={"status": "delivered", "limit": 5})
     def list_orders(
-        self, status: OrderStatus | None = None, limit: Limit = 20, cursor: Cursor | None = None
+        self,
+        status: OrderStatus | None = None,
+        since: Since | None = None,
+        until: Until | None = None,
+        limit: Limit = 20,
+        cursor: Cursor | None = None,
     ) -> Json:
         """Return orders, newest first, with status, store, item count, total in cents and slot."""
-        rows = self.db.rows("instacart_orders", order="created_at DESC, rowid DESC")
+        rows = Listing(self.db, "instacart_orders", by="created_at")
+        rows = rows.days(since, until, profile(self)["timezone"])
         if status is not None:
-            rows = [r for r in rows if orders.status(r, self.time) == status]
+            rows = rows.keep(lambda row: orders.status(row, self.time) == status)
         return page(rows, "orders", limit, cursor, lambda r: orders.summary(self, r))
 
     @reads(example={"order_id": DELIVERED})
@@ -244,6 +252,8 @@ class Checkout(Carts, Stores):
             cancel_reason=reason,
             cancel_fee=fee,
         )
+        said = mail.fields(self, row) | {"reason": reason, "fee": fee or None}
+        mail.tell(self, "order_canceled", said, about=order_id)
         return {"order_id": order_id, "canceled": True, "fee": fee, "status": "canceled"}
 
     @writes(example={"order_id": DELIVERED, "new_tip": 900}, idempotent=True)
@@ -260,6 +270,9 @@ class Checkout(Carts, Stores):
             self.fail("TIP_WINDOW_CLOSED", message, hint, order_id=order_id, tip=row["tip"])
         if row["tip"] != new_tip:
             self.db.update("instacart_orders", order_id, tip=new_tip)
+            said = mail.fields(self, orders.find(self, order_id))
+            said |= {"before": row["tip"], "after": new_tip}
+            mail.tell(self, "tip_changed", said, about=order_id)
         total = orders.pricing(self, orders.find(self, order_id))["total"]
         return {"order_id": order_id, "old_tip": row["tip"], "new_tip": new_tip, "new_total": total}
 
@@ -340,13 +353,22 @@ class Checkout(Carts, Stores):
             "product_ids": named,
             "created_at": self.time,
         }
-        return orders.issue_json(self, self.db.insert("instacart_issues", row))
+        issue = self.db.insert("instacart_issues", row)
+        mail.complained(self, issue)
+        return orders.issue_json(self, issue)
 
     @reads(example={"limit": 5})
-    def list_issues(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
+    def list_issues(
+        self,
+        since: Since | None = None,
+        until: Until | None = None,
+        limit: Limit = 20,
+        cursor: Cursor | None = None,
+    ) -> Json:
         """Return reported issues, newest first, each with its refund in cents.
 
         `status` is received, refunded or declined.
         """
-        rows = self.db.rows("instacart_issues", order="created_at DESC, rowid DESC")
+        rows = Listing(self.db, "instacart_issues", by="created_at")
+        rows = rows.days(since, until, profile(self)["timezone"])
         return page(rows, "issues", limit, cursor, lambda r: orders.issue_json(self, r))

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field
 
+from servers.kit import search
 from servers.kit.control import seeded
 from servers.kit.service import Setup, reads, writes
 from servers.kit.types import Json, Row
@@ -84,7 +85,7 @@ class Recipes(Carts):
         Each has recipe_id, title, summary, diets, servings and minutes.
         """
         if query.strip():
-            rows = self.db.search("instacart_recipes", query)
+            rows = search.find(self.db, "instacart_recipes", query, order="title, id")
         else:
             rows = self.db.rows("instacart_recipes", order="title")
         if dietary_filter is not None:

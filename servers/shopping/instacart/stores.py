@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 from pydantic import Field, with_config
 from typing_extensions import TypedDict
 
+from servers.kit import search
 from servers.kit.control import make_id, seeded
 from servers.kit.geo import Latitude, Longitude, miles
 from servers.kit.service import Service, reads
@@ -92,7 +93,7 @@ class Stores(Service):
         address, prices and stock.
         """
         if query:
-            rows = self.db.search("instacart_stores", query)
+            rows = search.find(self.db, "instacart_stores", query, order="id")
         else:
             rows = self.db.rows("instacart_stores", order="rowid")
         if store_type is not None:
@@ -139,7 +140,7 @@ class Stores(Service):
         store = find_store(self, store_id)
         exceptions = stock.exceptions_of(self, store_id)
         if query:
-            rows = self.db.search("instacart_products", query)
+            rows = search.find(self.db, "instacart_products", query, order="name, size, id")
         else:
             rows = self.db.rows("instacart_products", order="category, name, id")
         if category is not None:

@@ -58,6 +58,7 @@ TABLES = {
     "target_products": Table(
         catalogue.LISTING + " in_store:int?",
         search=("title", "words"),
+        weights=(4, 2),
         index=("family", "item_id"),
         catalogue=True,
     ),
@@ -90,7 +91,7 @@ TABLES = {
     ),
     "target_points": Table(
         "id:str at:str/stamp what:str/matter points:int/matter order_id:str?/ref",
-        index=("order_id",),
+        index=("order_id", "at"),
         noun="an entry ({what}) of {points} Circle points for the order {order_id}",
     ),
     "target_orders": Table(

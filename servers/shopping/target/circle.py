@@ -7,9 +7,11 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from servers.kit.control import seeded
+from servers.kit.listing import Listing, Since, Until
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, page
+from servers.shopping import _mail as mail
 from servers.shopping import _orders as life
 from servers.shopping import _rules as rules
 from servers.shopping._rules import OrderId
@@ -239,9 +241,12 @@ class Circle(Service):
             )
         life.charge(self, SHOP, row, -points, "Circle points")
         life.lower_unclaimed_refund(self, SHOP, order_id, points)
-        keep_points(self, order_id, self.time, -points, REDEEMED)
+        spent = keep_points(self, order_id, self.time, -points, REDEEMED)
         if row["hold_until"] is not None:
             keep_points(self, order_id, row["hold_until"], points, POINTS_RETURNED)
+        said = mail.order_fields(self, SHOP, row)
+        said |= {"points": points, "value": points, "left": str(balance(self))}
+        mail.tell(self, SHOP, "points_redeemed", said, about=spent["id"])
         return {
             "redeemed": True,
             "order_id": order_id,
@@ -251,12 +256,19 @@ class Circle(Service):
         }
 
     @reads()
-    def get_circle_earnings_history(self, limit: Limit = 10, cursor: Cursor | None = None) -> Json:
+    def get_circle_earnings_history(
+        self,
+        since: Since | None = None,
+        until: Until | None = None,
+        limit: Limit = 10,
+        cursor: Cursor | None = None,
+    ) -> Json:
         """Return the ledger of points, newest first: date, description, points, order_id.
 
         Points are negative when they were spent or taken back.
         """
-        rows = self.db.rows("target_points", "at<=?", self.time, order="at DESC, rowid DESC")
+        rows = Listing(self.db, "target_points", by="at").only("at<=?", self.time)
+        rows = rows.days(since, until, rules.profile(self, SHOP)["timezone"])
 
         def show(row: Row) -> Json:
             return {

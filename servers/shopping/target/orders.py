@@ -8,12 +8,14 @@ from zoneinfo import ZoneInfo
 from pydantic import Field
 
 from servers.kit.control import seeded
+from servers.kit.listing import Listing, Since, Until
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.types import Json, Row
-from servers.kit.values import Cursor, Date, Limit, iso, page
+from servers.kit.values import Cursor, Limit, iso, page
 from servers.shopping import _baskets as baskets
 from servers.shopping import _catalogue as catalogue
 from servers.shopping import _coupons as coupons
+from servers.shopping import _mail as mail
 from servers.shopping import _orders as life
 from servers.shopping import _returns as returns
 from servers.shopping import _rules as rules
@@ -61,8 +63,8 @@ TO_AN_ADDRESS = ("shipping", "same_day_delivery")
 """Fulfilments that need an address."""
 
 
-def keep_points(svc: Service, order_id: str, at: str, points: int, what: str) -> None:
-    """Enter points for an order in the ledger, now or at a later moment."""
+def keep_points(svc: Service, order_id: str, at: str, points: int, what: str) -> Row:
+    """Enter points for an order in the ledger, now or at a later moment; return the entry."""
     entry = {
         "id": svc.new_id("tgq"),
         "at": at,
@@ -70,7 +72,7 @@ def keep_points(svc: Service, order_id: str, at: str, points: int, what: str) ->
         "points": points,
         "order_id": order_id,
     }
-    svc.db.insert("target_points", entry)
+    return svc.db.insert("target_points", entry)
 
 
 def points_of(svc: Service, row: Row) -> int:
@@ -223,7 +225,26 @@ class Orders(Service):
         state = (address or store or {})["state"]
         row = life.place(self, SHOP, order, [_order_line(line) for line in cart], state)
         self._after(row, cart)
+        mail.placed(self, SHOP, order_id)
+        self._tell_gifts(row, cart)
         return order_json(self, row)
+
+    def _tell_gifts(self, row: Row, cart: list[Row]) -> None:
+        """Mail which gifts of a registry an order holds."""
+        by_registry: dict[str, list[str]] = {}
+        for line in cart:
+            if line["registry_id"] is not None:
+                bought = f"{line['quantity']} x {line['row']['title']}"
+                by_registry.setdefault(line["registry_id"], []).append(bought)
+        for registry_id, bought in by_registry.items():
+            registry = self.db.get("target_registries", registry_id) or {}
+            said = {
+                "name": registry["name"],
+                "owner": registry["owner"] or "Your own registry",
+                "items": bought,
+                "order": row["id"],
+            }
+            mail.tell(self, SHOP, "gift_bought", said, about=row["id"])
 
     def _moments(
         self,
@@ -293,7 +314,8 @@ class Orders(Service):
     @reads(example={"since": "2026-01-01"})
     def list_order_history(
         self,
-        since: Date | None = None,
+        since: Since | None = None,
+        until: Until | None = None,
         status: StateFilter | None = None,
         query: Query | None = None,
         limit: Limit = 20,
@@ -303,7 +325,7 @@ class Orders(Service):
 
         Totals are in cents.
         """
-        rows = life.orders(self, SHOP, status, query, since)
+        rows = life.orders(self, SHOP, status, query, since, until)
         keys = ("order_id", "status", "fulfillment_type", "placed_at", "total", "refunded")
 
         def brief(row: Row) -> dict[str, Any]:
@@ -332,6 +354,7 @@ class Orders(Service):
         Pending points are reversed, and points spent on the order are returned.
         """
         row, refunded = life.cancel(self, SHOP, order_id, reason, "ORDER_NOT_VOIDABLE")
+        mail.canceled(self, SHOP, row, refunded)
         earned = 0
         spent = 0
         for entry in self.db.rows("target_points", "order_id=?", order_id):
@@ -358,6 +381,7 @@ class Orders(Service):
         The order is handed over, and its points are credited.
         """
         row = life.hand_over(self, SHOP, order_id)
+        mail.collected(self, SHOP, row)
         # Points spent on the order would have come back if nobody had collected it.
         where = "order_id=? AND at>? AND what=?"
         for entry in self.db.rows("target_points", where, order_id, self.time, POINTS_RETURNED):
@@ -396,6 +420,7 @@ class Orders(Service):
         way = "store" if return_method == "in_store" else return_method
         days = return_days(self, row, item)
         opened = returns.open_return(self, SHOP, row, item, reason, way, days)
+        mail.returned(self, SHOP, opened)
         if points_of(self, row):
             lost = net_price(item) // 100
             keep_points(self, order_id, opened["refunded_at"], -lost, "Return")
@@ -429,10 +454,17 @@ class Orders(Service):
         return -sum(entry["points"] for entry in entries)
 
     @reads()
-    def list_my_returns(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
+    def list_my_returns(
+        self,
+        since: Since | None = None,
+        until: Until | None = None,
+        limit: Limit = 20,
+        cursor: Cursor | None = None,
+    ) -> Json:
         """Return the returns that you have begun, newest first."""
-        rows = self.db.rows("target_returns", order="requested_at DESC, rowid DESC")
-        return page([self._return_json(r) for r in rows], "returns", limit, cursor)
+        rows = Listing(self.db, "target_returns", by="requested_at")
+        rows = rows.days(since, until, rules.profile(self, SHOP)["timezone"])
+        return page(rows, "returns", limit, cursor, self._return_json)
 
     @reads(
         example={"return_id": "${mine.returns.0.return_id}"},
@@ -441,6 +473,10 @@ class Orders(Service):
     def get_return_info(self, return_id: ReturnId) -> Json:
         """Return a return's status (requested, received or refunded), refund in cents, due date."""
         return self._return_json(returns.find_return(self, SHOP, return_id))
+
+    def when_due(self, post: Row) -> Json | None:
+        """Return what a post of a later moment says by now, or None if it is void."""
+        return mail.due(self, SHOP, post, post["about"])
 
     def _return_json(self, row: Row) -> Json:
         item = self.db.get("target_order_items", row["item_id"]) or {}

@@ -12,6 +12,7 @@ from servers.kit.service import Service, reads, writes
 from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, page
 from servers.shopping import _catalogue as catalogue
+from servers.shopping import _mail as mail
 from servers.shopping import _returns as returns
 from servers.shopping import _rules as rules
 from servers.shopping import _stores as stores
@@ -52,6 +53,7 @@ class Products(Service):
         pickup, drive-up and same-day delivery cost in_store_price, which may differ.
         """
         catalogue.check_range(self, min_price, max_price)
+        catalogue.check_kinds(self, SHOP, category, department)
         written = catalogue.written(self, SHOP)
         limits = (min_price, max_price, rating_min)
         families: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {}
@@ -98,6 +100,11 @@ class Products(Service):
             option = {"product_id": row["id"], **row["options"], "in_stock_online": in_stock}
             options.append(option)
         return options
+
+    @reads()
+    def list_departments(self) -> Json:
+        """List the departments with the categories in each, as the search takes them."""
+        return catalogue.departments_json(self, SHOP)
 
     @reads(example={"product_id": VACUUM})
     def get_merchandise_info(self, product_id: rules.ProductId) -> Json:
@@ -186,7 +193,11 @@ class Products(Service):
         limit: Limit = 20,
         cursor: Cursor | None = None,
     ) -> Json:
-        """Return guests' reviews of a product, newest first; all colours and sizes share them."""
+        """Return the guests' reviews of a product that Target shows, newest first.
+
+        All colours and sizes share them. The product's counts and its average rating also cover
+        reviews that are not shown.
+        """
         family = catalogue.find_product(self, SHOP, product_id)["family"]
         fewest = rating_filter or 1
         most = rating_filter or 5
@@ -212,9 +223,11 @@ class Products(Service):
 
         You can write one per product, whatever its colour or size.
         """
-        family = catalogue.find_product(self, SHOP, product_id)["family"]
+        product = catalogue.find_product(self, SHOP, product_id)
+        family = product["family"]
         name = rules.profile(self, SHOP)["name"]
         review = catalogue.add_review(self, SHOP, family, rating, title, body, name)
+        mail.reviewed(self, SHOP, review, product)
         return catalogue.review_json(review, family)
 
     # -- stores ------------------------------------------------------------------------------------

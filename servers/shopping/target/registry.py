@@ -14,6 +14,7 @@ from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Date, Limit, page
 from servers.kit.zones import local_day
 from servers.shopping import _catalogue as catalogue
+from servers.shopping import _mail as mail
 from servers.shopping import _orders as life
 from servers.shopping import _rules as rules
 from servers.shopping._rules import ProductId, Quantity
@@ -75,7 +76,9 @@ class Registry(Service):
             "co_registrant": co_registrant_name,
             "created_at": self.time,
         }
-        return self._registry_json(self.db.insert("target_registries", registry))
+        made = self.db.insert("target_registries", registry)
+        mail.tell(self, SHOP, "registry_created", made | {"registry": made["id"]}, about=made["id"])
+        return self._registry_json(made)
 
     @reads()
     def list_registries(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
@@ -171,6 +174,8 @@ class Registry(Service):
         slug = row["slug"] or make_id("reg", registry_id)[4:]
         if row["slug"] is None:
             self.db.update("target_registries", registry_id, slug=slug)
+            said = {"name": row["name"], "link": LINK + slug, "registry": registry_id}
+            mail.tell(self, SHOP, "registry_shared", said, about=registry_id)
         return {"registry_id": registry_id, "share_link": LINK + slug}
 
     def _find_registry(self, registry_id: str) -> Row:

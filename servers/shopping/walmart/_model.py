@@ -58,6 +58,7 @@ TABLES = {
     "walmart_products": Table(
         catalogue.LISTING,
         search=("title", "words"),
+        weights=(4, 2),
         index=("family", "item_id"),
         catalogue=True,
     ),

@@ -8,12 +8,14 @@ from zoneinfo import ZoneInfo
 from pydantic import Field
 
 from servers.kit.control import seeded
+from servers.kit.listing import Listing, Since, Until
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.types import Json, Row
-from servers.kit.values import Cursor, Date, Limit, iso, page, parse_time
+from servers.kit.values import Cursor, Limit, iso, page, parse_time
 from servers.shopping import _baskets as baskets
 from servers.shopping import _catalogue as catalogue
 from servers.shopping import _coupons as coupons
+from servers.shopping import _mail as mail
 from servers.shopping import _orders as life
 from servers.shopping import _returns as returns
 from servers.shopping import _rules as rules
@@ -201,7 +203,8 @@ class Orders(Service):
     def list_purchases(
         self,
         query: Query | None = None,
-        ordered_since: Date | None = None,
+        ordered_since: Since | None = None,
+        ordered_until: Until | None = None,
         status: StateFilter | None = None,
         limit: Limit = 20,
         cursor: Cursor | None = None,
@@ -210,7 +213,7 @@ class Orders(Service):
 
         `query` searches the products in them.
         """
-        rows = life.orders(self, SHOP, status, query, ordered_since)
+        rows = life.orders(self, SHOP, status, query, ordered_since, ordered_until)
         return page(rows, "orders", limit, cursor, self._summary)
 
     def _summary(self, row: Row) -> Json:
@@ -245,6 +248,7 @@ class Orders(Service):
     def cancel_purchase(self, order_id: OrderId, reason: Reason) -> Json:
         """Cancel an order that is still processing or preparing and refund it in full."""
         row, refunded = life.cancel(self, SHOP, order_id, reason, "ORDER_NOT_CANCELABLE")
+        mail.canceled(self, SHOP, row, refunded)
         return {
             "order_id": row["id"],
             "canceled": True,
@@ -259,6 +263,7 @@ class Orders(Service):
         An order that is not collected within 3 days is refunded.
         """
         row = life.hand_over(self, SHOP, order_id)
+        mail.collected(self, SHOP, row)
         return {
             "order_id": order_id,
             "status": life.status(row, self.time),
@@ -284,12 +289,20 @@ class Orders(Service):
         item = find_item(self, row, product_id)
         days = returns.return_days(self, SHOP, catalogue.find_product(self, SHOP, product_id))
         opened = returns.open_return(self, SHOP, row, item, reason, return_method, days)
+        mail.returned(self, SHOP, opened)
         return self._return_json(opened)
 
     @reads()
-    def list_return_requests(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
+    def list_return_requests(
+        self,
+        since: Since | None = None,
+        until: Until | None = None,
+        limit: Limit = 20,
+        cursor: Cursor | None = None,
+    ) -> Json:
         """Return the returns that you opened, newest first, with status and refund in cents."""
-        rows = self.db.rows("walmart_returns", order="requested_at DESC, rowid DESC")
+        rows = Listing(self.db, "walmart_returns", by="requested_at")
+        rows = rows.days(since, until, rules.profile(self, SHOP)["timezone"])
         return page(rows, "returns", limit, cursor, self._return_json)
 
     @reads(
@@ -299,6 +312,15 @@ class Orders(Service):
     def get_return_request(self, return_id: ReturnId) -> Json:
         """Return a return with its current status and the date of its refund."""
         return self._return_json(returns.find_return(self, SHOP, return_id))
+
+    def when_due(self, post: Row) -> Json | None:
+        """Return what a post of a later moment says by now, or None if it is void."""
+        about = post["about"]
+        if post["template"] == "order_soon":
+            return mail.plan_due(self, "walmart_reorders", post)
+        for table in ("walmart_order_items", "walmart_matches"):
+            about = (self.db.get(table, about) or {"order_id": about})["order_id"]
+        return mail.due(self, SHOP, post, about)
 
     def _return_json(self, row: Row) -> Json:
         item = self.db.get("walmart_order_items", row["item_id"]) or {}
@@ -388,6 +410,7 @@ def place(
         lines.append(item)
     taxed_in = address or store or {"state": ""}
     row = life.place(svc, SHOP, order, lines, taxed_in["state"])
+    mail.placed(svc, SHOP, row["id"], plan=plan_id)
     if store is not None:
         _settle_short(svc, row, basket, store)
     return row
@@ -436,7 +459,21 @@ def _settle_short(svc: Service, row: Row, basket: list[Row], store: Row) -> None
             substitute_id=substitute["id"] if substitute else None,
             settled_at=at,
         )
+        _tell_short(svc, row, item, substitute, refund, at)
     life.lower_unclaimed_refund(svc, SHOP, row["id"], refunded)
+
+
+def _tell_short(
+    svc: Service, row: Row, item: Row, substitute: Row | None, refund: int, at: str
+) -> None:
+    """Mail what became of an item that a store ran out of, when the order is put together."""
+    said = mail.order_fields(svc, SHOP, row) | {
+        "item": f"{item['quantity']} x {item['title']}",
+        "substitute": f"{item['quantity']} x {substitute['title']}" if substitute else None,
+        "refund": refund or None,
+    }
+    occasion = "item_substituted" if substitute else "item_refunded"
+    mail.tell(svc, SHOP, occasion, said, about=item["id"], at=at)
 
 
 def _refund(svc: Service, item: Row, substitute: Row | None, store: Row) -> int:

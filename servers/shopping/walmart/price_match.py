@@ -11,6 +11,7 @@ from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, iso, page, parse_time
 from servers.shopping import _catalogue as catalogue
+from servers.shopping import _mail as mail
 from servers.shopping import _orders as life
 from servers.shopping._rules import DAY, HOUR, OrderId, ProductId
 from servers.shopping.walmart._model import SHOP
@@ -142,7 +143,12 @@ class PriceMatch(Service):
         if refund:
             life.charge(self, SHOP, row, -refund, "price match", at=decided_at, ref=item["id"])
             life.lower_unclaimed_refund(self, SHOP, order_id, refund)
-        return self._match_json(self.db.insert("walmart_matches", request))
+        made = self.db.insert("walmart_matches", request)
+        said = match_fields(self, made, row, item)
+        mail.tell(self, SHOP, "price_match_requested", said, about=made["id"])
+        decided = f"price_match_{decision.verdict}"
+        mail.tell(self, SHOP, decided, said, about=made["id"], at=decided_at)
+        return self._match_json(made)
 
     def _require_matchable(self, row: Row, item: Row, competitor_price: int) -> None:
         """Refuse an item that cannot be matched, or not at this price."""
@@ -270,6 +276,23 @@ class PriceMatch(Service):
             "requested_at": row["requested_at"],
             "decided_at": row["decided_at"] if decided else None,
         }
+
+
+def match_fields(svc: Service, request: Row, row: Row, item: Row) -> Json:
+    """Return the fields of what is mailed about a price match of an order's item."""
+    return mail.order_fields(svc, SHOP, row) | of_match(request, item)
+
+
+def of_match(request: Row, item: Row) -> Json:
+    """Return the fields of a price match, without those of the order."""
+    return {
+        "item": item["title"],
+        "competitor": request["competitor"],
+        "claimed": request["claimed"],
+        "why": request["why"],
+        "refund": request["refund"] or None,
+        "request": request["id"],
+    }
 
 
 def _net_price(item: Row) -> int:

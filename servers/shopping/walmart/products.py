@@ -12,6 +12,7 @@ from servers.kit.service import Service, reads, writes
 from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, page
 from servers.shopping import _catalogue as catalogue
+from servers.shopping import _mail as mail
 from servers.shopping import _rules as rules
 from servers.shopping import _stores as stores
 from servers.shopping._rules import (
@@ -63,6 +64,7 @@ class Products(Service):
         price, which the price filters use; rollback_price is set while a temporary price applies.
         """
         catalogue.check_range(self, min_price, max_price)
+        catalogue.check_kinds(self, SHOP, category, department)
         written = catalogue.written(self, SHOP)
         limits = (min_price, max_price, rating_min)
         families = set()
@@ -104,6 +106,11 @@ class Products(Service):
             }
             options.append(option)
         return options
+
+    @reads()
+    def list_departments(self) -> Json:
+        """List the departments with the categories in each, as the search takes them."""
+        return catalogue.departments_json(self, SHOP)
 
     @reads(example={"product_id": FRYER})
     def get_item_details(self, product_id: ProductId) -> Json:
@@ -166,7 +173,11 @@ class Products(Service):
         limit: Limit = 20,
         cursor: Cursor | None = None,
     ) -> Json:
-        """Return reviews of a product, newest first; all colours and sizes share them."""
+        """Return the reviews of a product that Walmart shows, newest first.
+
+        All colours and sizes share them. The product's counts and its average rating also cover
+        reviews that are not shown.
+        """
         family = catalogue.find_product(self, SHOP, product_id)["family"]
         fewest = rating_filter or 1
         most = rating_filter or 5
@@ -191,6 +202,7 @@ class Products(Service):
         row = catalogue.find_product(self, SHOP, product_id)
         author = rules.profile(self, SHOP)["name"]
         review = catalogue.add_review(self, SHOP, row["family"], rating, title, body, author)
+        mail.reviewed(self, SHOP, review, row)
         return catalogue.review_json(review, row["family"])
 
     # -- stores ------------------------------------------------------------------------------------

@@ -8,11 +8,12 @@ from pydantic import Field
 
 from servers.kit.control import seeded
 from servers.kit.errors import ServiceError
-from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.service import Service, Setup, happens, reads, writes
 from servers.kit.types import Json, Row
-from servers.kit.values import Cursor, Limit, iso, page, parse_time
+from servers.kit.values import Cursor, Limit, iso, page
 from servers.shopping import _baskets as baskets
 from servers.shopping import _catalogue as catalogue
+from servers.shopping import _mail as mail
 from servers.shopping import _rules as rules
 from servers.shopping._rules import DAY, AddressId, ProductId
 from servers.shopping.walmart._model import SHOP
@@ -50,7 +51,7 @@ class Reorders(Service):
 
         The first order is placed one interval from now.
         """
-        catalogue.on_sale(self, SHOP, product_id)
+        product = catalogue.on_sale(self, SHOP, product_id)
         where = "product_id=? AND canceled_at IS NULL"
         running = self.db.rows("walmart_reorders", where, product_id)
         if running:
@@ -75,7 +76,11 @@ class Reorders(Service):
             "created_at": self.time,
             "next_at": iso(self.now + frequency_days * DAY),
         }
-        return self._plan_json(self.db.insert("walmart_reorders", row))
+        plan = self.db.insert("walmart_reorders", row)
+        said = _mailed(self, plan, product)
+        mail.tell(self, SHOP, "reorder_started", said, about=plan["id"])
+        mail.remind(self, SHOP, plan, said)
+        return self._plan_json(plan)
 
     @reads()
     def list_auto_reorders(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
@@ -121,12 +126,19 @@ class Reorders(Service):
             paused=stopped,
             next_at=next_at,
         )
-        return self._plan_json(self._running(reorder_id))
+        plan = self._running(reorder_id)
+        if plan != row:
+            said = _mailed(self, plan, catalogue.find_product(self, SHOP, plan["product_id"]))
+            mail.tell(self, SHOP, "reorder_changed", said, about=reorder_id)
+            mail.remind(self, SHOP, plan, said)
+        return self._plan_json(plan)
 
     @writes(example={"reorder_id": "${made.reorder_id}"}, setup=(MADE,), destructive=True)
     def cancel_auto_reorder(self, reorder_id: ReorderId) -> Json:
         """Cancel an auto reorder for good. Orders that it has already placed are not affected."""
-        self._running(reorder_id)
+        plan = self._running(reorder_id)
+        said = _mailed(self, plan, catalogue.find_product(self, SHOP, plan["product_id"]))
+        mail.tell(self, SHOP, "reorder_canceled", said, about=reorder_id)
         self.db.update("walmart_reorders", reorder_id, canceled_at=self.time, next_at=None)
         return {"reorder_id": reorder_id, "canceled": True, "status": "canceled"}
 
@@ -150,32 +162,26 @@ class Reorders(Service):
             )
         return row
 
-    def due(self) -> bool:
-        """Whether an auto reorder should have been placed by now."""
-        query = "SELECT 1 FROM walmart_reorders WHERE next_at<=? LIMIT 1"
-        return bool(self.db.sql(query, self.time))
-
-    def tick(self) -> None:
-        """Place the orders that are due, oldest first.
+    @happens("walmart_reorders.next_at")
+    def place_reorder(self, plan: Row) -> None:
+        """Place the order of an auto reorder.
 
         One that cannot be placed is skipped, and the auto reorder says why.
         """
-        while plan := self._next_due():
-            skipped = None
-            at = parse_time(plan["next_at"])
-            try:
-                self._order(plan, at)
-            except ServiceError as refusal:
-                skipped = refusal.code
-            next_at = iso(at + plan["frequency_days"] * DAY)
-            self.db.update("walmart_reorders", plan["id"], next_at=next_at, skipped=skipped)
-
-    def _next_due(self) -> Row | None:
-        """Return the auto reorder whose order has been due for longest, or None."""
-        rows = self.db.rows(
-            "walmart_reorders", "next_at<=?", self.time, order="next_at, rowid", limit=1
-        )
-        return rows[0] if rows else None
+        skipped = None
+        why = ""
+        try:
+            self._order(plan, self.now)
+        except ServiceError as refusal:
+            skipped = refusal.code
+            why = refusal.message
+        next_at = iso(self.now + plan["frequency_days"] * DAY)
+        self.db.update("walmart_reorders", plan["id"], next_at=next_at, skipped=skipped)
+        again = plan | {"next_at": next_at}
+        said = _mailed(self, again, catalogue.find_product(self, SHOP, plan["product_id"]))
+        if skipped is not None:
+            mail.tell(self, SHOP, "reorder_skipped", said | {"why": why}, about=plan["id"])
+        mail.remind(self, SHOP, again, said)
 
     def _order(self, plan: Row, at: int) -> None:
         row = catalogue.on_sale(self, SHOP, plan["product_id"])
@@ -221,6 +227,16 @@ class Reorders(Service):
             "last_skipped": row["skipped"],
             "order_ids": order_ids,
         }
+
+
+def _mailed(svc: Service, plan: Row, product: Row) -> Json:
+    """Return the fields of what is mailed about an auto reorder."""
+    return mail.plan_fields(svc, SHOP, plan, product) | how_often(plan)
+
+
+def how_often(plan: Row) -> Json:
+    """Return the fields that say how often an auto reorder orders, and whether it does."""
+    return {"frequency": f"{plan['frequency_days']} days", "status": _status(plan)}
 
 
 def _status(row: Row) -> str:

@@ -13,6 +13,7 @@ from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Date, Dollars, Limit, dollars, page, round_cents
 from servers.kit.zones import local_day
 from servers.travel import _bookings as bookings
+from servers.travel import _mail as mail
 from servers.travel import _rules as rules
 from servers.travel import _stays as stays
 from servers.travel import _stock as stock
@@ -116,7 +117,7 @@ class Loyalty(Service):
     def _level(self) -> GeniusLevel:
         today = local_day(self.now, rules.zone(stays.account(self, WORDS)))
         since = (today - timedelta(days=730)).isoformat()
-        done = bookings.by_status(self, WORDS, "completed")
+        done = bookings.by_status(self, WORDS, "completed").all()
         recent = len([r for r in done if r["check_out"] >= since])
         level = max(step for step, need, _ in LEVELS if recent >= need)
         return GeniusLevel(level, recent, len(done))
@@ -204,7 +205,9 @@ class Loyalty(Service):
             self.fail("NOT_ELIGIBLE", message, "See get_genius_deals for properties that do.")
         before = bookings.booked(WORDS, row, hotel).total
         self.db.update("booking_bookings", booking_id, discount=percent)
-        shown = booking_json(self, row | {"discount": percent}, hotel)
+        discounted = row | {"discount": percent}
+        mail.tell(self, WORDS, "genius_applied", discounted, {"before": before})
+        shown = booking_json(self, discounted, hotel)
         return {
             "booking_id": booking_id,
             "original_price": dollars(before),
@@ -246,7 +249,19 @@ class Loyalty(Service):
             "target": target_price,
         }
         alert |= {"started": self._current(alert), "created_at": self.time}
-        return self._alert(self.db.insert("booking_price_alerts", alert))
+        set_alert = self.db.insert("booking_price_alerts", alert)
+        said = {
+            "hotel": hotel["name"],
+            "check_in": check_in,
+            "check_out": check_out,
+            "price": alert["started"],
+            "target": target_price or alert["started"],
+            "reference": alert["id"],
+        }
+        self.post(
+            "price_alert_set", stays.account(self, WORDS)["email"], said, about=set_alert["id"]
+        )
+        return self._alert(set_alert)
 
     def _current(self, row: Row) -> int | None:
         hotel = rules.find_property(self, WORDS, row["property_id"])

@@ -8,10 +8,12 @@ from pydantic import Field
 
 from servers.kit.control import seeded
 from servers.kit.fields import Email, PersonName, Phone
+from servers.kit.listing import Since, Until
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, dollars, page
 from servers.travel import _bookings as bookings
+from servers.travel import _mail as mail
 from servers.travel import _rules as rules
 from servers.travel import _stays as stays
 from servers.travel._rules import (
@@ -239,6 +241,8 @@ class Stays(Service):
         refund_amount follows its policy: everything charged, all but the first night, or nothing.
         """
         cancelled = stays.cancel(self, WORDS, booking_id)
+        given_back = {"refund": cancelled.refund or None, "kept": cancelled.kept or None}
+        mail.tell(self, WORDS, "cancelled", cancelled.row, given_back)
         return {
             "booking_id": booking_id,
             "booking_status": "cancelled",
@@ -247,6 +251,10 @@ class Stays(Service):
             "not_refunded": dollars(cancelled.kept),
             "payment_method_id": cancelled.row["card_id"],
         }
+
+    def when_due(self, post: Row) -> Json | None:
+        """Return what a mail about a stay says by then; see `Service.when_due`."""
+        return mail.when_due(self, WORDS, post)
 
     @reads(example={"booking_id": seeded("bkg", "first")})
     def get_booking(self, booking_id: BookingId) -> Json:
@@ -258,10 +266,15 @@ class Stays(Service):
 
     @reads(example={"booking_status": "confirmed"})
     def list_bookings(
-        self, booking_status: Status | None = None, limit: Limit = 20, cursor: Cursor | None = None
+        self,
+        booking_status: Status | None = None,
+        check_in_since: Since | None = None,
+        check_in_until: Until | None = None,
+        limit: Limit = 20,
+        cursor: Cursor | None = None,
     ) -> Json:
         """Return bookings, latest check-in first: upcoming, current, past and cancelled."""
-        rows = bookings.by_status(self, WORDS, booking_status)
+        rows = bookings.by_status(self, WORDS, booking_status, check_in_since, check_in_until)
         return page(rows, "bookings", limit, cursor, self._line)
 
     def _line(self, row: Row) -> dict[str, Any]:

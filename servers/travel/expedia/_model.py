@@ -33,6 +33,7 @@ TABLES = {
     ),
     "expedia_activities": Table(
         "id:str city_id:str name:str kind:str hours:float price:int rating:float weekdays:str",
+        search=("name", "kind"),
         catalogue=True,
     ),
     "expedia_boards": Table(

@@ -12,6 +12,7 @@ from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.types import Json, Row
 from servers.kit.values import dollars, iso
 from servers.travel import _bookings as bookings
+from servers.travel import _mail as mail
 from servers.travel import _rules as rules
 from servers.travel import _stays as stays
 from servers.travel.expedia._model import WORDS, insurance
@@ -142,6 +143,7 @@ class Account(Service):
             "bought_at": self.time,
         }
         self.db.insert("expedia_insurance", insured)
+        self._mail("insured", row, insured)
         return self._insured(insured, hotel, row) | {"status": "added"}
 
     @reads(example={"booking_id": MADE}, setup=(BOOKED, INSURED))
@@ -166,10 +168,11 @@ class Account(Service):
 
         The premium is refunded within ten days of purchase and lost afterwards.
         """
-        self._ahead(booking_id)
+        row, _ = self._ahead(booking_id)
         covered = self._covered(booking_id)
         self.db.update("expedia_insurance", covered["id"], cancelled_at=self.time)
         back = premium_back(self, covered)
+        self._mail("uninsured", row, covered, back=back or None)
         return {
             "booking_id": booking_id,
             "plan_id": covered["plan_id"],
@@ -196,6 +199,17 @@ class Account(Service):
             message = f"Itinerary {booking_id} has no insurance."
             self.fail("NOT_INSURED", message, "See get_insurance_options.", booking_id=booking_id)
         return row
+
+    def _mail(self, occasion: str, booking: Row, insured: Row, **more: Any) -> None:
+        """Mail the account about the insurance of a stay."""
+        plan = PLANS[insured["plan_id"]]
+        said = {
+            "plan": plan.name,
+            "coverage": plan.coverage,
+            "price": insured["price"],
+            "refundable_until": refundable_until(insured),
+        }
+        mail.tell(self, WORDS, occasion, booking, said | more, about=insured["id"])
 
     def _insured(self, row: Row, hotel: Row, booking: Row) -> Json:
         plan = PLANS[row["plan_id"]]

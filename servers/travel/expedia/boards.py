@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
+from servers.kit import search
 from servers.kit.control import seeded
 from servers.kit.fields import Email
 from servers.kit.service import Service, Setup, reads, writes
@@ -88,19 +89,21 @@ class Boards(Service):
         limit: Limit = 20,
         cursor: Cursor | None = None,
     ) -> Json:
-        """Return activities in a city, best rated first.
+        """Return activities in a city, the best matches first, then the best rated.
 
         Each has its price per person, its length in hours and the weekdays on which it runs.
         """
-        rows = self._activities([town["id"] for town in rules.cities(self, city)])
+        city_ids = [town["id"] for town in rules.cities(self, city)]
+        rows = self._activities(city_ids)
         if kind is not None:
             rows = [r for r in rows if r["kind"] == kind]
         if on_date is not None:
             weekday = WEEK[date.fromisoformat(on_date).weekday()]
             rows = [r for r in rows if weekday in r["weekdays"]]
         if query is not None:
-            words = re.findall(r"\w+", query.lower())
-            rows = [r for r in rows if _names(r["name"], words)]
+            marks = ",".join("?" * len(city_ids))
+            source = search.Source("expedia_activities", f"city_id IN ({marks})", tuple(city_ids))
+            rows = search.in_order(rows, search.scores(self.db, query, source))
         return page(rows, "activities", limit, cursor, self._activity)
 
     @reads(example={"activity_id": seeded("xac", "seattle-0")})
@@ -217,8 +220,9 @@ class Boards(Service):
 
         People who already have the board are not affected.
         """
-        self._find(board_id)
-        own = stays.account(self, WORDS)["email"].lower()
+        board = self._find(board_id)
+        account = stays.account(self, WORDS)
+        own = account["email"].lower()
         shared = self._shares(board_id)
         for email in dict.fromkeys(e.lower() for e in emails):
             if email == own:
@@ -233,7 +237,19 @@ class Boards(Service):
                 "shared_at": self.time,
             }
             self.db.insert("expedia_board_shares", row)
+            self.post("board_shared", email, self._said(board, account), about=row["id"])
         return {"board_id": board_id, "shared_with": self._shares(board_id), "status": "shared"}
+
+    def _said(self, board: Row, account: Row) -> Json:
+        town = self.db.get("travel_cities", board["city_id"]) or {}
+        return {
+            "who": account["name"],
+            "board": board["name"],
+            "destination": f"{town['name']}, {town['state']}",
+            "begins": board["begins"],
+            "ends": board["ends"],
+            "things": ", ".join(self._item(item)["name"] for item in self._items(board["id"])),
+        }
 
     def _find(self, board_id: str) -> Row:
         row = self.db.get("expedia_boards", board_id)
@@ -282,12 +298,3 @@ class Boards(Service):
     def _board(self, row: Row) -> dict[str, Any]:
         items = [self._item(i) for i in self._items(row["id"])]
         return self._head(row) | {"items": items, "shared_with": self._shares(row["id"])}
-
-
-def _names(name: str, words: list[str]) -> bool:
-    """Return whether there are words and each of them starts a word of a name."""
-    parts = re.findall(r"\w+", name.lower())
-    for word in words:
-        if not any(part.startswith(word) for part in parts):
-            return False
-    return bool(words)

@@ -8,10 +8,12 @@ from pydantic import Field
 
 from servers.kit import fields
 from servers.kit.control import seeded
+from servers.kit.listing import Since, Until
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, dollars, page
 from servers.travel import _bookings as bookings
+from servers.travel import _mail as mail
 from servers.travel import _rules as rules
 from servers.travel import _stays as stays
 from servers.travel.expedia._model import (
@@ -239,6 +241,13 @@ class Hotels(Service):
             premium = 0 if paid else premium_back(self, covered)
             if premium:
                 self.db.update("expedia_insurance", covered["id"], cancelled_at=self.time)
+        given_back = {
+            "refund": cancelled.refund or None,
+            "kept": cancelled.kept or None,
+            "payout": paid or None,
+            "premium": premium or None,
+        }
+        mail.tell(self, WORDS, "cancelled", cancelled.row, given_back)
         return {
             "booking_id": booking_id,
             "booking_status": "cancelled",
@@ -250,6 +259,10 @@ class Hotels(Service):
             "insurance_payout": dollars(paid),
             "insurance_premium_refunded": dollars(premium),
         }
+
+    def when_due(self, post: Row) -> Json | None:
+        """Return what a mail about a stay says by then; see `Service.when_due`."""
+        return mail.when_due(self, WORDS, post)
 
     @reads(example={"booking_id": seeded("xit", "first")})
     def get_itinerary(self, booking_id: rules.BookingId) -> Json:
@@ -263,11 +276,16 @@ class Hotels(Service):
     def list_trips(
         self,
         booking_status: rules.Status | None = None,
+        arriving_from: Since | None = None,
+        arriving_to: Until | None = None,
         limit: Limit = 20,
         cursor: Cursor | None = None,
     ) -> Json:
-        """Return itineraries, latest check-in first, with hotel, dates, traveler and price."""
-        rows = bookings.by_status(self, WORDS, booking_status)
+        """Return itineraries, latest check-in first, with hotel, dates, traveler and price.
+
+        The days are days of arrival.
+        """
+        rows = bookings.by_status(self, WORDS, booking_status, arriving_from, arriving_to)
         return page(rows, "trips", limit, cursor, self._trip)
 
     def _trip(self, row: Row) -> dict[str, Any]:

@@ -58,9 +58,16 @@ WORDS: dict[str, str] = {
 """The provider's words for the kinds of weather."""
 
 
+def home(service: Service) -> str:
+    """Return the id of the person's own place."""
+    return account.profile(service.db, PROFILE)["default_location"]
+
+
 def find_place(service: Service, location: str) -> Place:
     """Return the one place that a text names; see `rules.place_of` for errors."""
-    return rules.place_of(service, PLACES, location, "search_location", "location_id")
+    return rules.place_of(
+        service, PLACES, location, home(service), "search_location", "location_id"
+    )
 
 
 def place_json(place: Place) -> Json:

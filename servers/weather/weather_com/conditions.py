@@ -20,6 +20,7 @@ from servers.weather.weather_com._model import (
     converter,
     current_json,
     find_place,
+    home,
     place_json,
     unit_words,
 )
@@ -69,11 +70,12 @@ class Conditions(Service):
 
     @reads(example={"query": "Portland"})
     def search_location(self, query: Query) -> Json:
-        """Find locations by name, larger cities first.
+        """Find locations by name, your own first, then larger cities first.
 
         Each match has its location_id, state, country and coordinates; there may be none.
         """
-        locations = [_location_json(place) for place in rules.search(self.db, PLACES, query)]
+        found = rules.search(self.db, PLACES, query, home(self))
+        locations = [_location_json(place) for place in found]
         return {"locations": locations, "total": len(locations)}
 
     @reads(example={"location_name": "Portland, Oregon"})
@@ -117,7 +119,7 @@ class Conditions(Service):
         return {
             "location": place_json(place),
             "date": day.date,
-            "condition": WORDS[day.sky_day],
+            "condition": WORDS[day.sky],
             "temp_high": to.temp(day.high),
             "temp_low": to.temp(day.low),
             "precipitation": to.rain(day.rain),

@@ -22,6 +22,7 @@ from servers.weather.yahoo_weather._model import (
     converter,
     current_json,
     find_place,
+    home,
     place_json,
     unit_words,
 )
@@ -67,12 +68,13 @@ class Conditions(Service):
 
     @reads(example={"query": "Portland"})
     def resolve_location(self, query: Query) -> Json:
-        """Find all places that match a name, sorted by name and state.
+        """Find all places that match a name, your home first, then by name and state.
 
         Each has its woeid, state, country and coordinates; there may be none.
         """
-        matches = rules.search(self.db, PLACES, query)
-        matches.sort(key=lambda place: (place.name, place.state))
+        own = home(self)
+        matches = rules.search(self.db, PLACES, query, own)
+        matches.sort(key=lambda place: (place.id != own, place.name, place.state))
         places = [
             place_json(place) | {"country": place.country, "lat": place.lat, "lon": place.lon}
             for place in matches
@@ -141,7 +143,7 @@ class Conditions(Service):
         rows = [
             {
                 "date": day.date,
-                "condition": WORDS[day.sky_day],
+                "condition": WORDS[day.sky],
                 "condition_night": WORDS[day.sky_night],
                 "temp_high": to.temp(day.high),
                 "temp_low": to.temp(day.low),
@@ -172,7 +174,7 @@ class Conditions(Service):
         return {
             "place": place_json(place),
             "date": day.date,
-            "condition": WORDS[day.sky_day],
+            "condition": WORDS[day.sky],
             "temp_high": to.temp(day.high),
             "temp_low": to.temp(day.low),
             "precipitation": to.rain(day.rain),

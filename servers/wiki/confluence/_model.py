@@ -52,6 +52,7 @@ TABLES = {
         "id:str content_id:str/ref body:str/prose text:str/derived created_at:str/stamp "
         "created_by:str/derived",
         search=("text",),
+        weights=(1,),
         index=("content_id",),
         outward={},
         noun="a comment on {content_id}",
@@ -210,7 +211,12 @@ def contents(svc: Service, space_id: str, kind: str | None = None) -> list[dict[
 
 def url(svc: Service, row: Row) -> str:
     """Return the address of content."""
-    company = me(svc)["email"].partition("@")[2].partition(".")[0]
+    return url_in(me(svc)["email"], row)
+
+
+def url_in(email: str, row: Row) -> str:
+    """Return the address of content in the company that somebody's email is of."""
+    company = email.partition("@")[2].partition(".")[0]
     space = f"https://{company}.atlassian.net/wiki/spaces/{row['space_id']}"
     return f"{space}/{row['type']}s/{row['id']}"
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from servers.kit import search
 from servers.kit.errors import did_you_mean
 from servers.kit.fields import Email
 from servers.kit.service import Service, Setup, reads, writes
@@ -100,25 +102,24 @@ class Spaces(Service):
         limit: Limit = 20,
         cursor: Cursor | None = None,
     ) -> Json:
-        """Search all spaces, or one, for content that contains every word.
+        """Search all spaces, or one, for pages, blog posts and comments.
 
-        Pages and blog posts come first, then comments, each by relevance. content_id is a page_id,
+        What matches more words comes first; a word counts more in a title. content_id is a page_id,
         or a comment_id together with the page_id that it is on. Snippets have no markup.
         """
         only = model.find_space(self, space_id)["id"] if space_id is not None else None
-        hits: list[dict[str, Any]] = []
+        hits: list[tuple[float, dict[str, Any]]] = []
         if type != "comment":
             hits += self._content_hits(query, type, only)
         if type in (None, "comment"):
             hits += self._comment_hits(query, only)
-        return page(hits, "results", limit, cursor)
+        return page(search.merged(hits, query), "results", limit, cursor)
 
     def _content_hits(
         self, query: str, kind: str | None, space_id: str | None
-    ) -> list[dict[str, Any]]:
-        best_first = "bm25(confluence_content_fts, 4.0, 1.0)"
-        hits = []
-        for row in self.db.search("confluence_content", query, order=best_first):
+    ) -> Iterator[tuple[float, dict[str, Any]]]:
+        latest = "updated_at DESC, id"
+        for score, row in search.scored(self.db, "confluence_content", query, order=latest):
             if kind in (None, row["type"]) and self._is_hit(row, space_id):
                 shown = {
                     "content_id": row["id"],
@@ -126,12 +127,13 @@ class Spaces(Service):
                     "title": row["title"],
                     "snippet": rules.snippet(row["text"], query),
                 }
-                hits.append(shown | self._origin(row, row["updated_at"]))
-        return hits
+                yield score, shown | self._origin(row, row["updated_at"])
 
-    def _comment_hits(self, query: str, space_id: str | None) -> list[dict[str, Any]]:
-        hits = []
-        for comment in self.db.search("confluence_comments", query):
+    def _comment_hits(
+        self, query: str, space_id: str | None
+    ) -> Iterator[tuple[float, dict[str, Any]]]:
+        latest = "created_at DESC, id"
+        for score, comment in search.scored(self.db, "confluence_comments", query, order=latest):
             row = self.db.get("confluence_content", comment["content_id"])
             if row is not None and self._is_hit(row, space_id):
                 shown = {
@@ -141,8 +143,7 @@ class Spaces(Service):
                     "snippet": rules.snippet(comment["text"], query),
                 }
                 origin = self._origin(row, comment["created_at"])
-                hits.append(shown | origin | {"page_id": row["id"]})
-        return hits
+                yield score, shown | origin | {"page_id": row["id"]}
 
     def _is_hit(self, row: Row, space_id: str | None) -> bool:
         """Return whether a search result is in the searched space and visible to the person."""
@@ -173,7 +174,17 @@ class Spaces(Service):
             "created_at": self.time,
             "created_by": model.me(self)["display_name"],
         }
-        return _comment_json(self.db.insert("confluence_comments", comment))
+        made = self.db.insert("confluence_comments", comment)
+        said = {
+            "who": comment["created_by"],
+            "page": row["title"],
+            "body": " ".join(comment["text"].split()),
+            "link": model.url(self, row),
+        }
+        for grant in self._granted(row["id"]):
+            if grant["email"] != model.me(self)["email"]:
+                self.post("commented", grant["email"], said, about=comment["id"])
+        return _comment_json(made)
 
     @reads(example=PAGE)
     def list_comments(
@@ -240,11 +251,12 @@ class Spaces(Service):
                 "permission": permission,
                 "granted_at": granted_at,
             }
-            self.db.insert("confluence_access", grant)
+            self._tell_granted(row, self.db.insert("confluence_access", grant))
         elif earlier["permission"] != permission:
             self.db.update(
                 "confluence_access", earlier["id"], permission=permission, granted_at=granted_at
             )
+            self._tell_granted(row, earlier | {"permission": permission})
         else:
             granted_at = earlier["granted_at"]
         return {
@@ -285,6 +297,16 @@ class Spaces(Service):
             )
         self.db.delete("confluence_access", known[email.lower()])
         return {"page_id": page_id, "email": email.lower(), "status": "revoked"}
+
+    def _tell_granted(self, content: Row, grant: Row) -> None:
+        said = {
+            "who": model.me(self)["display_name"],
+            "page": content["title"],
+            "kind": "blog post" if content["type"] == "blogpost" else "page",
+            "may": grant["permission"],
+            "link": model.url(self, content),
+        }
+        self.post("shared", grant["email"], said, about=grant["id"])
 
     def _granted(self, content_id: str) -> list[Row]:
         return self.db.rows("confluence_access", "content_id=?", content_id, order="granted_at, id")

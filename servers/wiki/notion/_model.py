@@ -61,6 +61,7 @@ TABLES = {
         "created_by:str/derived updated_at:str/derived edited_by:str/derived "
         "trashed_at:str?/stamp",
         search=("text",),
+        weights=(2,),
         index=("database_id",),
         noun="the entry {text} in the database {database_id}",
     ),

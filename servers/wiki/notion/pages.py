@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from servers.kit import search
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, iso, page, parse_time
@@ -305,50 +307,45 @@ class Pages(Service):
         limit: Limit = 20,
         cursor: Cursor | None = None,
     ) -> Json:
-        """Return pages, databases and database entries that contain every word.
+        """Return pages, databases and database entries, those that match more words first.
 
-        Those with a word in the title come first, then by relevance. object_id is a page_id,
-        database_id or entry_id, depending on object_type. Nothing in the trash is returned.
+        A word counts more in a title. object_id is a page_id, database_id or entry_id, depending
+        on object_type. Nothing in the trash is returned.
         """
         home = workspace(self, workspace_id)["id"]
-        hits: list[dict[str, Any]] = []
+        hits: list[tuple[float, dict[str, Any]]] = []
         if object_type in (None, "database"):
             hits += self._database_hits(query, home)
         if object_type in (None, "page"):
             hits += self._page_hits(query, home)
         if object_type in (None, "entry"):
             hits += self._entry_hits(query, home)
-        in_title = [hit for hit in hits if rules.says(hit["title"], query)]
-        others = [hit for hit in hits if not rules.says(hit["title"], query)]
-        return page(in_title + others, "results", limit, cursor)
+        return page(search.merged(hits, query), "results", limit, cursor)
 
-    def _database_hits(self, query: str, workspace_id: str) -> list[dict[str, Any]]:
-        hits = []
-        for table in self.db.search("notion_databases", query):
+    def _database_hits(
+        self, query: str, workspace_id: str
+    ) -> Iterator[tuple[float, dict[str, Any]]]:
+        for score, table in search.scored(self.db, "notion_databases", query, order="id"):
             if self._database_visible(table, workspace_id):
                 columns = ", ".join(p["name"] for p in table["properties"])
-                hits.append(_hit("database", table, table["title"], columns, query))
-        return hits
+                yield score, _hit("database", table, table["title"], columns, query)
 
-    def _page_hits(self, query: str, workspace_id: str) -> list[dict[str, Any]]:
-        hits = []
-        best_first = "bm25(notion_pages_fts, 4.0, 1.0)"
-        for row in self.db.search("notion_pages", query, order=best_first):
+    def _page_hits(self, query: str, workspace_id: str) -> Iterator[tuple[float, dict[str, Any]]]:
+        latest = "updated_at DESC, id"
+        for score, row in search.scored(self.db, "notion_pages", query, order=latest):
             if row["workspace_id"] == workspace_id and visible(self, row):
-                hits.append(_hit("page", row, row["title"], row["content"], query))
-        return hits
+                yield score, _hit("page", row, row["title"], row["content"], query)
 
-    def _entry_hits(self, query: str, workspace_id: str) -> list[dict[str, Any]]:
-        hits = []
-        for entry in self.db.search("notion_entries", query):
+    def _entry_hits(self, query: str, workspace_id: str) -> Iterator[tuple[float, dict[str, Any]]]:
+        latest = "updated_at DESC, id"
+        for score, entry in search.scored(self.db, "notion_entries", query, order=latest):
             table = self.db.get("notion_databases", entry["database_id"])
             if table is None or entry["trashed_at"] is not None:
                 continue
             if self._database_visible(table, workspace_id):
                 title = entry["fields"].get(typed.title(table))
                 hit = _hit("entry", entry, str(title or ""), entry["text"], query)
-                hits.append(hit | {"database_id": table["id"]})
-        return hits
+                yield score, hit | {"database_id": table["id"]}
 
     def _database_visible(self, table: Row, workspace_id: str) -> bool:
         """Return whether a database is in a workspace and visible to the person."""

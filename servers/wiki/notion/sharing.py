@@ -11,11 +11,17 @@ from servers.kit.fields import Email
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, page
-from servers.wiki._rules import Remark
-from servers.wiki.notion._model import PageId, Permission, find_page, me, page_id
+from servers.wiki._rules import Remark, mentions
+from servers.wiki.notion._model import PageId, Permission, above, find_page, me, page_id, url
 
 CommentId = Annotated[str, Field(description="comment_id, from list_page_comments.")]
 Resolved = Annotated[bool, Field(description="true also returns resolved comments.")]
+MAY = {
+    "view": "read it",
+    "comment": "read it and comment on it",
+    "edit": "read and edit it",
+}
+"""What somebody may do with a page, by permission."""
 PACKING = {"page_id": page_id("cabin_packing")}
 SHARED = Setup("share_page", PACKING | {"email": "sam.oduya@gmail.com", "permission": "comment"})
 COMMENT = Setup("add_page_comment", PACKING | {"body": "Do we need two head torches?"}, "said")
@@ -49,11 +55,12 @@ class Sharing(Service):
                 "permission": permission,
                 "shared_at": shared_at,
             }
-            self.db.insert("notion_shares", share)
+            self._tell_shared(row, self.db.insert("notion_shares", share))
         elif earlier["permission"] != permission:
             self.db.update(
                 "notion_shares", earlier["id"], permission=permission, shared_at=shared_at
             )
+            self._tell_shared(row, earlier | {"permission": permission})
         else:
             shared_at = earlier["shared_at"]
         return {
@@ -78,6 +85,15 @@ class Sharing(Service):
         self.db.delete("notion_shares", known[email.lower()])
         return {"page_id": row["id"], "email": email.lower(), "status": "unshared"}
 
+    def _tell_shared(self, page: Row, share: Row) -> None:
+        said = {
+            "who": me(self)["name"],
+            "page": page["title"],
+            "may": MAY[share["permission"]],
+            "link": url(page),
+        }
+        self.post("shared", share["email"], said, about=share["id"])
+
     def _shares(self, page_id: str) -> list[Row]:
         return self.db.rows("notion_shares", "page_id=?", page_id, order="shared_at, id")
 
@@ -92,7 +108,32 @@ class Sharing(Service):
             "body": body,
             "created_at": self.time,
         }
-        return _comment_json(self.db.insert("notion_comments", comment))
+        earlier = self.db.rows("notion_comments", "page_id=?", row["id"], order="created_at, id")
+        made = self.db.insert("notion_comments", comment)
+        self._tell_commented(row, comment, [row["created_by"], *(c["author"] for c in earlier)])
+        return _comment_json(made)
+
+    def _tell_commented(self, page: Row, comment: Row, names: list[str]) -> None:
+        """Mail whoever the comment names, and whoever follows the page.
+
+        Those are who made it or has commented, by name, and people whom it is shared with.
+        """
+        members = self.db.rows("notion_members", "workspace_id=?", page["workspace_id"], order="id")
+        known = {member["email"]: member["name"] for member in members}
+        followers = [email for email, name in known.items() if name in names]
+        for one in above(self, page):
+            followers += [share["email"] for share in self._shares(one["id"])]
+        named = [email for email, name in known.items() if mentions(comment["body"], name)]
+        said = {
+            "who": comment["author"],
+            "page": page["title"],
+            "body": comment["body"],
+            "link": url(page),
+        }
+        for address in dict.fromkeys([*named, *followers]):
+            if address != me(self)["email"]:
+                occasion = "mentioned" if address in named else "commented"
+                self.post(occasion, address, said, about=comment["id"])
 
     @reads(example=PACKING)
     def list_page_comments(
