@@ -24,6 +24,8 @@ from judge import checks as check_kinds
 from judge.pattern import patterns_in
 from scenarios import setup
 from scenarios.arguments import check_arguments
+from scenarios.haystack import history
+from scenarios.haystack.history import with_lived
 from scenarios.model import Scenario
 from scenarios.script import Edit, Step, check_names, flat, located
 from scenarios.worlds import build
@@ -142,7 +144,7 @@ def parse(raw: Any, name: str, where: str) -> Scenario:
             raise InputError("a scenario must be a mapping")
         world = raw.get("world", Scenario.model_fields["world"].default)
         check_seeds(raw, world)
-        raw = build.with_ids(raw, world)
+        raw = with_lived(build.with_ids(raw, world), raw.get("history"))
         for key in ("faults", "checks"):
             if not isinstance(raw.get(key, []), list):
                 raise InputError(f"{key} must be a list of one-key items")
@@ -192,9 +194,14 @@ def _cross_check(made: Scenario) -> None:
     _check_violations(made, offered)
     if made.failure != "none" and not made.twin and not made.faults:
         raise InputError(f"the failure is {made.failure}, but there are no faults")
-    histories = [path.stem for path in HAYSTACK.glob("*.yaml")]
-    if made.history is not None and made.history not in histories:
-        raise UnknownName("history", made.history, histories)
+    if made.history is not None:
+        if made.history not in history.names():
+            raise UnknownName("history", made.history, history.names())
+        lived_by = history.world_of(made.history)
+        if lived_by != made.world:
+            raise InputError(
+                f"the history {made.history} is {lived_by}'s, but the world is {made.world}'s"
+            )
 
 
 def _check_script(

@@ -1,16 +1,19 @@
 """Histories of past sessions, whose calls are really executed.
 
 The world therefore agrees with what was said. A file `haystack/<name>.yaml` holds `world` and
-`sessions`. A session has a date and turns: `user: text`, `assistant: text`, or a call (`call:
-zelle.send_transfer`, `args`, `save`). To execute it, the world is taken back to the first session,
-and the services' own events are replayed between sessions, so that a reply in February knows
-nothing of March.
+`sessions`. A session has a date, a key where others refer to it, and turns: `user: text`,
+`assistant: text`, or a call (`call: zelle.send_transfer`, `args`, `save`). To execute it, the whole
+world is taken back to the first session, and life goes on between the calls, so that a reply in
+February knows nothing of March. The log then stands in order of time.
 """
 
 from __future__ import annotations
 
 import functools
 import hashlib
+import itertools
+import re
+from collections import deque
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -24,25 +27,31 @@ from typing_extensions import TypedDict
 from scenarios.worlds import build
 from servers.kit.control import Control
 from servers.kit.declared import Declared
-from servers.kit.errors import InputError, explain
+from servers.kit.errors import InputError, UnknownName, explain
+from servers.kit.events import Attempt
 from servers.kit.expr import render
-from servers.kit.service import categories_of, known_tables, tables_of, tool
+from servers.kit.service import all_tables, categories_of, tables_of, tool
 from servers.kit.session import Session
-from servers.kit.store import World
+from servers.kit.store import Change, World
 from servers.kit.values import iso, parse_time
 from servers.kit.yaml import read
 
 HERE = Path(__file__).parent
+_LIVED = re.compile(r"\blived:([\w-]+)\.(\w+)((?:\.\w+|\[\d+\])*)")
 
 
 class PastTurn(Declared):
-    """A message of the user or the assistant, or one call of the assistant."""
+    """A message of the user or the assistant, or one call of the assistant.
+
+    `refused` says that the call is meant to be refused.
+    """
 
     user: str | None = None
     assistant: str | None = None
     call: str | None = None
     args: dict[str, Any] = {}
     save: str | None = None
+    refused: bool = False
 
     @model_validator(mode="after")
     def _one(self) -> PastTurn:
@@ -55,10 +64,22 @@ class PastTurn(Declared):
 
 
 class PastSession(Declared):
-    """A conversation at a date (ISO)."""
+    """A conversation at a date (ISO).
+
+    The ids of what it makes depend on its key (its date, if none is given), not on its place among
+    the others. `goes_on` names rows that it writes and that life changes again later, as it should:
+    a friend who was reminded pays.
+    """
 
     at: str
+    key: str | None = None
     turns: list[PastTurn]
+    goes_on: list[str] = []
+
+    @property
+    def named(self) -> str:
+        """The name by which messages and ids refer to it."""
+        return self.key or self.at
 
 
 class HistoryFile(Declared):
@@ -95,9 +116,13 @@ class LivedSession(TypedDict):
 
 @dataclass(frozen=True)
 class Lived:
-    """A history as it took place, and the bytes of the world afterwards."""
+    """A history as it took place, and the bytes of the world afterwards.
+
+    `saved` maps sessions to the replies that they saved.
+    """
 
     sessions: list[LivedSession]
+    saved: dict[str, dict[str, Any]]
     image: bytes
 
 
@@ -107,48 +132,136 @@ def live(name: str) -> Lived:
 
     Raises `InputError` if it cannot be read or if one of its calls is refused unexpectedly.
     """
-    path = HERE / f"{name}.yaml"
-    try:
-        raw = read(path)
-        name_of_world = raw.get("world", "maya") if isinstance(raw, dict) else "maya"
-        written = HistoryFile.model_validate(build.with_ids(raw, name_of_world))
-    except ValidationError as wrong:
-        raise InputError(f"{path}: {explain(wrong, HistoryFile)}") from None
-    except InputError as wrong:
-        raise InputError(f"{path}: {wrong}") from None
+    written = _written(name)
     with ThreadPoolExecutor(1) as aside:  # the caller may be inside an event loop
         return aside.submit(lambda: anyio.run(_live, name, written)).result()
 
 
+@functools.cache
+def _written(name: str) -> HistoryFile:
+    path = HERE / f"{name}.yaml"
+    try:
+        raw = read(path)
+        name_of_world = raw.get("world", "maya") if isinstance(raw, dict) else "maya"
+        return HistoryFile.model_validate(build.with_ids(raw, name_of_world))
+    except ValidationError as wrong:
+        raise InputError(f"{path}: {explain(wrong, HistoryFile)}") from None
+    except InputError as wrong:
+        raise InputError(f"{path}: {wrong}") from None
+
+
+def world_of(name: str) -> str:
+    """Return the world in which a history takes place. Raises `InputError`."""
+    return _written(name).world
+
+
 async def _live(name: str, written: HistoryFile) -> Lived:
+    moments = _moments(name, written)
+    world = build.shared(written.world).scratch()
+    if not moments:
+        return Lived(sessions=[], saved={}, image=world.image())
+    life = _Life(name, world, world.rewind(moments[0]))
+    used = _services(written)
+    saved: dict[str, dict[str, Any]] = {}
+    lived: list[LivedSession] = []
+    scope: dict[str, Any] = {}
+    now = moments[0]
+    for past, moment in zip(written.sessions, moments, strict=True):
+        session = Session(used, world, Control(now, _seed(name, past.named)))
+        life.pass_time(session, max(now, moment))
+        life.watch(session, past)
+        messages = [await _message(session, turn, scope, name) for turn in past.turns]
+        lived.append({"at": iso(moment), "messages": messages})
+        own = {turn.save for turn in past.turns if turn.save}
+        saved[past.named] = {key: scope[key] for key in own}
+        now = session.control.now
+    life.pass_time(Session(used, world, Control(now, _seed(name, "after"))), _start(written))
+    world.slim()
+    return Lived(sessions=lived, saved=saved, image=world.image())
+
+
+def _start(written: HistoryFile) -> int:
+    return parse_time(build.person(written.world)["start"])
+
+
+def _moments(name: str, written: HistoryFile) -> list[int]:
+    """Return when the sessions take place. Raises `InputError` for what cannot have been."""
+    moments = [parse_time(past.at) for past in written.sessions]
+    for earlier, later in itertools.pairwise(written.sessions):
+        if parse_time(earlier.at) > parse_time(later.at):
+            raise InputError(
+                f"history {name}: the session {later.named} stands after {earlier.named}; "
+                "put the sessions in order of time"
+            )
+    start = _start(written)
+    if moments and moments[-1] >= start:
+        raise InputError(
+            f"history {name}: the session {written.sessions[-1].named} is not in the past; "
+            f"the world of {written.world} begins at {iso(start)}"
+        )
+    names = [past.named for past in written.sessions]
+    twice = next((key for key in names if names.count(key) > 1), None)
+    if twice is not None:
+        raise InputError(f"history {name}: two sessions are called {twice}; give them keys")
+    return moments
+
+
+def _services(written: HistoryFile) -> list[str]:
     used: set[str] = set()
     for past in written.sessions:
         used |= {turn.call.partition(".")[0] for turn in past.turns if turn.call is not None}
-    tables = known_tables(sorted(used))
-    moments = [parse_time(past.at) for past in written.sessions]
-    start = parse_time(build.person(written.world)["start"])
-    if moments != sorted(moments) or max(moments, default=0) >= start:
-        raise InputError(
-            f"history {name}: sessions must be in order of time and before the world's start"
-        )
-    world = build.shared(written.world).scratch()
-    if not moments:
-        return Lived(sessions=[], image=world.image())
-    first = iso(moments[0])
-    later = world.undo(lambda e: e["at"] > first and e["table"] in tables, after=first)
-    seed = int.from_bytes(hashlib.blake2b(name.encode(), digest_size=4).digest())
-    session = Session(sorted(used), world, Control(moments[0], seed))
-    scope: dict[str, Any] = {}
-    lived: list[LivedSession] = []
-    for past, moment in zip(written.sessions, moments, strict=True):
-        due = [e for e in later if e["at"] <= iso(moment)]
-        world.redo(due)
-        later = later[len(due) :]
-        session.pass_time(max(0, moment - session.control.now))
-        messages = [await _message(session, turn, scope, name) for turn in past.turns]
-        lived.append({"at": iso(moment), "messages": messages})
-    world.redo(later)
-    return Lived(sessions=lived, image=_image(world))
+    return sorted(used)
+
+
+def _seed(name: str, session: str) -> int:
+    digest = hashlib.blake2b(f"{name}/{session}".encode(), digest_size=4).digest()
+    return int.from_bytes(digest)
+
+
+class _Life:
+    """What happens in a person's life between the sessions of a history, in order of time.
+
+    `events` are the changes that are still to come.
+    """
+
+    def __init__(self, name: str, world: World, events: list[Change]) -> None:
+        self._name = name
+        self._world = world
+        self._events = deque(events)
+        self._owners: dict[tuple[str, Any], str] = {}
+
+    def pass_time(self, session: Session, until: int) -> None:
+        """Let time pass to a moment; what the services do by themselves happens in its place.
+
+        Life comes first at each moment, so that the services do not do again what they did in it.
+        """
+        session.on_time.append(self._catch_up)
+        session.pass_time(until - session.control.now)
+
+    def watch(self, session: Session, past: PastSession) -> None:
+        """Remember the rows that a session writes."""
+
+        def remember(attempt: Attempt) -> None:
+            for change in attempt.effects:
+                if change["key"] not in past.goes_on:
+                    self._owners[change["table"], change["key"]] = past.named
+
+        session.on_attempt.append(remember)
+
+    def _catch_up(self, now: int) -> None:
+        moment = iso(now)
+        due = []
+        while self._events and self._events[0]["at"] <= moment:
+            due.append(self._events.popleft())
+        for event in due:
+            session = self._owners.get((event["table"], event["key"]))
+            if session is not None:
+                raise InputError(
+                    f"history {self._name}: the session {session} writes {event['key']} of "
+                    f"{event['table']}, which life changes at {event['at']}; choose another row "
+                    "or a later date, or name it in `goes_on` if life may go on from there"
+                )
+        self._world.redo(due)
 
 
 async def _message(
@@ -164,13 +277,13 @@ async def _message(
     reply = await session.call(server, tool_name, args)
     if session.bugs:
         raise RuntimeError(f"history {name}: {session.bugs[0]}")
+    if reply.is_error != turn.refused:
+        was = f"was refused: {reply.data}" if reply.is_error else "was not refused"
+        raise InputError(
+            f"history {name}: {turn.call} {args} {was}; `refused: true` says that it is meant to be"
+        )
     if turn.save:
         scope[turn.save] = reply.data
-    elif reply.is_error:
-        raise InputError(
-            f"history {name}: {turn.call} {args} was refused: {reply.data}; "
-            "give it a `save` if that is intended"
-        )
     call: PastCall = {
         "server": server,
         "tool": tool_name,
@@ -181,9 +294,45 @@ async def _message(
     return {"role": "assistant", "calls": [call]}
 
 
-def _image(world: World) -> bytes:
-    world.commit()
-    return world.image()
+def with_lived(value: Any, name: Any) -> Any:
+    """Return parsed YAML with each `lived:<session>.<save>.<path>` replaced by what it names.
+
+    That is a part of a reply which a session of the history `name` saved, e.g.
+    `lived:birthday.table.reservation_id`. Raises `InputError` if there is none.
+    """
+    if isinstance(value, str):
+        whole = _LIVED.fullmatch(value)
+        if whole:
+            return _part(whole, name)
+        return _LIVED.sub(lambda found: str(_part(found, name)), value)
+    if isinstance(value, dict):
+        return {key: with_lived(part, name) for key, part in value.items()}
+    return [with_lived(part, name) for part in value] if isinstance(value, list) else value
+
+
+def names() -> list[str]:
+    """Return the names of all histories."""
+    return sorted(path.stem for path in HERE.glob("*.yaml"))
+
+
+def _part(found: re.Match[str], name: Any) -> Any:
+    if name not in names():
+        raise InputError(f"{found[0]} needs a history, and this scenario names none that exists")
+    saved = live(name).saved
+    session, save, path = found.groups()
+    if session not in saved:
+        raise UnknownName("session", session, saved, found[0])
+    if save not in saved[session]:
+        raise UnknownName("saved reply", save, saved[session], found[0])
+    value = saved[session][save]
+    for part in re.findall(r"\w+", path):
+        inside: Any = range(len(value)) if isinstance(value, list) else value
+        step = int(part) if isinstance(value, list) and part.isdigit() else part
+        if not isinstance(value, dict | list) or step not in inside:
+            fields = list(value) if isinstance(value, dict) else []
+            raise UnknownName("field", part, fields, found[0])
+        value = value[step]
+    return value
 
 
 def shared(name: str, services: Iterable[str]) -> World:
@@ -195,5 +344,7 @@ def shared(name: str, services: Iterable[str]) -> World:
 
 
 @functools.cache
-def _shared(name: str, categories: tuple[str, ...]) -> World:
-    return World.part(live(name).image, tables_of(categories))
+def _shared(name: str, categories: tuple[str, ...] | None) -> World:
+    if categories is None:
+        return World.open(live(name).image, all_tables())
+    return _shared(name, None).only(tables_of(categories))

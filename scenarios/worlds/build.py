@@ -25,10 +25,12 @@ from zoneinfo import ZoneInfo
 
 import yaml
 
-from servers.kit import files
+from servers.kit import files, posts
+from servers.kit.agenda import Agenda
 from servers.kit.control import make_id
 from servers.kit.errors import InputError, UnknownName
-from servers.kit.service import all_tables, categories_of, tables_of
+from servers.kit.future import away
+from servers.kit.service import all_tables, categories_of, services, tables_of
 from servers.kit.store import WORLD, World
 from servers.kit.values import iso, parse_time
 from servers.kit.yaml import read
@@ -51,6 +53,12 @@ _WRONG = (
 """The exceptions that generators raise for seeds that do not fit."""
 KEPT = 4
 """How many builds of a world stay in the cache, which other checkouts may share."""
+_YEAR = 400 * 86400
+"""For how long accounts and catalogues have stood at least when an episode begins."""
+AHEAD = 60 * 86400
+"""How long after the start regular mail goes on, in seconds."""
+_AHEAD = 60 * 86400
+"""How long after the start services send letters also where their tables are not held."""
 _SEEDED = re.compile(r"\bseed:([a-z]+)/([\w-]+)")
 
 
@@ -58,7 +66,8 @@ class Builder:
     """Collects dated events and writes them in order of time.
 
     `person` is the parsed `person.yaml`, whose `start` is the moment at which episodes begin;
-    `start` is the same moment in epoch seconds.
+    `start` is the same moment in epoch seconds. `mailbox` takes in what was `posted`, if some
+    generator fills mailboxes.
     """
 
     def __init__(self, name: str, person: dict[str, Any]) -> None:
@@ -66,6 +75,10 @@ class Builder:
         self.person = person
         self.start = parse_time(person["start"])
         self._events: list[tuple[int, int, str, str, Any, dict[str, Any]]] = []
+        self._coming = 0
+        self._standing: list[tuple[int, int]] = []
+        self._letters: list[posts.Letter] = []
+        self.mailbox: Callable[[posts.Letter], None] | None = None
         self._read: dict[str, Any] = {}
 
     def seeds(self, name: str) -> Any:
@@ -114,6 +127,14 @@ class Builder:
         """
         return self.seeds("life").get("happenings", [])
 
+    @functools.cached_property
+    def ahead(self) -> list[dict[str, Any]]:
+        """What happens after the start and nobody knows before (`ahead.yaml`).
+
+        Each category's generator dates its own side of it.
+        """
+        return self.seeds("ahead").get("happenings", [])
+
     def id(self, prefix: str, key: Any) -> str:
         """Return the stable id of a seeded row; `key` identifies it within its kind."""
         return make_id(prefix, self.name, str(key))
@@ -134,6 +155,107 @@ class Builder:
         """Change a row at a later moment than the one at which it was added."""
         self._events.append((self._epoch(at), len(self._events), "change", table, key, changes))
 
+    def rows(self, *tables: str) -> dict[str, dict[Any, dict[str, Any]]]:
+        """Return the rows of some tables as they are by the start, by table and id.
+
+        They are those that were added so far, with their changes, in order of adding.
+        """
+        found: dict[str, dict[Any, dict[str, Any]]] = {table: {} for table in tables}
+        events = [event for event in self._events if event[3] in found]
+        for _, _, what, table, _, row in events:
+            if what == "add":
+                found[table][row["id"]] = dict(row)
+        for _, _, what, table, key, row in sorted(events, key=lambda event: event[:2]):
+            if what == "change":
+                found[table][key] |= row
+        return found
+
+    def later(self, at: int | str, table: str, /, **row: Any) -> dict[str, Any]:
+        """Let a row be added after the start, at its moment, whatever an episode exposes."""
+        moment = parse_time(at) if isinstance(at, str) else at
+        self._come(moment, "add", table, None, row)
+        return row
+
+    def arrive(self, at: int, table: str, /, **row: Any) -> dict[str, Any]:
+        """Add a row at its moment, before the start or after it."""
+        if at > self.start:
+            return self.later(at, table, **row)
+        return self.add(at, table, **row)
+
+    def change_later(self, at: int | str, table: str, key: Any, /, **changes: Any) -> None:
+        """Let a row change after the start, unless it is gone by then."""
+        moment = parse_time(at) if isinstance(at, str) else at
+        self._come(moment, "change", table, key, changes)
+
+    def _come(self, moment: int, what: str, table: str, key: Any, row: dict[str, Any]) -> None:
+        if moment <= self.start:
+            raise InputError(
+                f"world {self.name}: {iso(moment)} is not after the start {iso(self.start)}; "
+                "what has happened by then is added with `add` and `change`"
+            )
+        self._coming += 1
+        self.add(
+            self.start,
+            "future",
+            id=self.id("fut", f"{table} {self._coming}"),
+            due_at=iso(moment),
+            what=what,
+            place=table,
+            key=key,
+            row=row,
+        )
+
+    def posted(
+        self,
+        at: int | str,
+        provider: str,
+        template: str,
+        to: str | None,
+        data: dict[str, Any],
+        /,
+        *,
+        about: str,
+        due: int | None = None,
+        key: str = "",
+    ) -> None:
+        """Let a provider mail somebody, as `Service.post` does during an episode.
+
+        The mail is posted at `at` and arrives then, or at `due`; both may be after the start. It
+        goes to the account with the address `to`, filed as the person files. `key` names the mail
+        within the person's world; by default it is made from the template and `about`.
+        """
+        now = parse_time(at) if isinstance(at, str) else at
+        arrives = now if due is None else due
+        if to is None:
+            return
+        if now > self.start:
+            posts.checked(provider, template, data)
+            row = posts.row_of(provider, template, to, data, about=about, now=now, due=due)
+            self.later(now, "outbox", **row)
+            return
+        if arrives > self.start:
+            posts.checked(provider, template, data)
+            row = posts.row_of(provider, template, to, data, about=about, now=now, due=due)
+            self.add(now, "outbox", **row)
+            return
+        letter = posts.letter(
+            provider,
+            template,
+            data,
+            to=to,
+            at=arrives,
+            about=about,
+            person=self.person,
+            id=key or f"{provider} {template} {about}",
+        )
+        self._letters.append(letter)
+
+    def deliver(self) -> None:
+        """Put what was posted into the person's mailboxes, if the person has any."""
+        if self.mailbox is not None:
+            for letter in self._letters:
+                self.mailbox(letter)
+
     def _epoch(self, at: int | str) -> int:
         moment = parse_time(at) if isinstance(at, str) else at
         if moment > self.start:
@@ -143,17 +265,58 @@ class Builder:
             )
         return moment
 
+    @property
+    def stood(self) -> int:
+        """A moment more than a year before the start, since when accounts have stood."""
+        return self.start - _YEAR
+
+    def stands(self, since: int, hours: int = 0) -> None:
+        """Say when the story of the generator that runs begins, in epoch seconds.
+
+        What it adds then (or up to some hours later) are accounts, places and catalogues. These
+        have stood for more than a year when an episode begins, so that a history can use them.
+        """
+        self._standing.append((since, since + hours * 3600))
+
+    def settle(self, number: int) -> None:
+        """Date what stands among the events from a number on; generators call `stands`."""
+        for place in range(number, len(self._events)):
+            at = self._events[place][0]
+            for since, until in self._standing:
+                if since <= at <= until:
+                    moment = min(at, self.stood + at - since)
+                    self._events[place] = (moment, *self._events[place][1:])
+        self._standing = []
+
+    def __len__(self) -> int:
+        """Return how many events there are so far."""
+        return len(self._events)
+
     def write(self, world: World) -> None:
         """Write all events, oldest first."""
+        world.stamp(min((event[0] for event in self._events), default=self.start), WORLD)
+        about = {"name": self.person["name"], "timezone": self.person["timezone"]}
+        world.insert("person", {"id": "me", "email": self.person["emails"]["personal"], **about})
         for at, _, what, table, key, row in sorted(self._events, key=lambda e: e[:2]):
             if table not in world.tables:
                 raise UnknownName("table", table, world.tables, f"world {self.name}")
             world.stamp(at, WORLD)
+            if table == "future":
+                _check_dated(world, row, self.name)
             if what == "add":
                 world.insert(table, row)
             else:
                 world.update(table, key, **row)
         world.commit()
+
+
+def _check_dated(world: World, dated: dict[str, Any], name: str) -> None:
+    """Refuse a dated row that would not fit its table when it comes. Raises `InputError`."""
+    table = dated["place"]
+    if table not in world.tables:
+        raise UnknownName("table", table, world.tables, f"world {name}")
+    partial = dated["what"] == "change"
+    world.tables[table].check(table, dated["row"], partial=partial)
 
 
 def with_ids(value: Any, name: str) -> Any:
@@ -246,8 +409,41 @@ def build(name: str) -> World:
         builder.write(world)
     except _WRONG as wrong:
         raise _misfit(name, "what its seeds make", wrong) from None
+    _foresee(world, builder.start)
     world.slim()
     return world
+
+
+def _foresee(world: World, start: int) -> None:
+    """Date the letters that services will send by themselves, for worlds without their tables.
+
+    So a mailbox gets the same mail whichever services an episode exposes. To know them, a copy of
+    the world lives through the time after the start.
+    """
+    waiting = {row["id"] for row in world.rows("outbox", "due_at IS NOT NULL")}
+    waiting |= {row["row"]["id"] for row in world.rows("future", "place='outbox'")}
+    sent: list[dict[str, Any]] = []
+
+    def told(letter: dict[str, Any], data: Any) -> None:
+        if data is not None and letter["id"] not in waiting:
+            sent.append({**letter, "data": data})
+
+    life = world.scratch()
+    Agenda(services().values(), tables=world.tables, told=told).run(life, start + _AHEAD)
+    world.stamp(start, WORLD)
+    for letter in sent:
+        world.insert(
+            "future",
+            {
+                "id": make_id("fut", "away", letter["id"]),
+                "due_at": max(letter["posted_at"], iso(start + 1)),
+                "what": "add",
+                "place": away(letter["provider"]),
+                "key": None,
+                "row": letter,
+            },
+        )
+    world.commit()
 
 
 def collect(builder: Builder) -> None:
@@ -263,10 +459,13 @@ def collect(builder: Builder) -> None:
                 raise _misfit(name, path.name, wrong) from None
     for kind, given in seeds.items():
         fill = generator(kind)
+        before = len(builder)
         try:
             fill(builder, given)
         except _WRONG as wrong:
             raise _misfit(name, f"{kind}.yaml", wrong) from None
+        builder.settle(before)
+    builder.deliver()
 
 
 def folder(name: str) -> Path:
@@ -334,4 +533,4 @@ def shared(name: str, services: Iterable[str] | None = None) -> World:
 def _shared(name: str, categories: tuple[str, ...] | None) -> World:
     if categories is None:
         return World.open(image(name), all_tables())
-    return World.part(image(name), tables_of(categories))
+    return _shared(name, None).only(tables_of(categories))

@@ -34,6 +34,7 @@ _HOME = {"weather_com": "default_location", "yahoo_weather": "home_location"}
 def fill(builder: Builder, seeds: dict[str, Any]) -> None:
     """Add the weather of a person's cities and what the person keeps at each provider."""
     dawn = builder.start - 150 * DAY
+    builder.stands(dawn)
     events = defaultdict(list)
     for event in seeds["events"]:
         row = {"id": builder.id("event", event["key"])} | _without_key(event)

@@ -14,8 +14,10 @@ from scenarios.worlds.fill.calendar.calendar import held
 from servers.kit.errors import InputError
 from servers.kit.values import iso
 from servers.kit.zones import local, local_moment
-from servers.wiki.confluence._model import plain
+from servers.wiki.confluence._model import plain, url_in
 from servers.wiki.notion import _fields as typed
+from servers.wiki.notion import _model as notion
+from servers.wiki.notion.sharing import MAY
 
 HOUR = 3600
 
@@ -37,6 +39,7 @@ class Wiki:
         self.seeds = seeds
         self.people = builder.person["people"] | builder.seeds("calendar").get("colleagues", {})
         self.since = builder.moment(seeds["since"])
+        builder.stands(self.since, hours=12)
 
     def at(self, when: Any) -> int:
         """Return a moment that is neither before the wiki began nor after the start."""
@@ -153,8 +156,10 @@ class Notion(Wiki):
                     name=who["name"] if person == "me" else self.name(person),
                     role=role,
                 )
+        titles = {}
         for seed in self.pages():
             self._page(seed)
+            titles[seed["key"]] = seed["title"]
         for seed in seeds["databases"]:
             self._database(seed)
         for number, seed in enumerate(seeds.get("comments", [])):
@@ -167,6 +172,12 @@ class Notion(Wiki):
                 "created_at": iso(at),
             }
             builder.add(at, "notion_comments", id=comment, **row)
+            if seed.get("by"):
+                page = {"id": row["page_id"], "title": titles[seed["page"]]}
+                said = {"who": row["author"], "page": page["title"], "link": notion.url(page)}
+                said["body"] = row["body"]
+                to = profile["email"]
+                builder.posted(at, "notion", "commented", to, said, about=comment)
             if seed.get("resolved"):
                 resolved_at = iso(self.at(seed["resolved"]))
                 builder.change(resolved_at, "notion_comments", comment, resolved_at=resolved_at)
@@ -209,6 +220,15 @@ class Notion(Wiki):
                 permission=permission,
                 shared_at=iso(shared_at),
             )
+            if person == "me":
+                said = {
+                    "who": self.name(seed.get("by")),
+                    "page": seed["title"],
+                    "may": MAY[permission],
+                    "link": notion.url({"id": page, "title": seed["title"]}),
+                }
+                about = builder.id("nsh", f"{seed['key']}-{person}")
+                builder.posted(shared_at, "notion", "shared", email, said, about=about)
         if seed.get("trashed"):
             trashed_at = self.at(seed["trashed"])
             builder.change(trashed_at, "notion_pages", page, trashed_at=iso(trashed_at))
@@ -324,7 +344,9 @@ class Confluence(Wiki):
                 **row,
             )
         homes = {key: seed.get("home") for key, seed in seeds["spaces"].items()}
+        pages = {}
         for seed in self.pages():
+            pages[seed["key"]] = seed
             home = homes[seed["space"]]
             self._page(seed, seed.get("parent") or (home if home != seed["key"] else None))
         for number, seed in enumerate(seeds.get("comments", [])):
@@ -337,7 +359,20 @@ class Confluence(Wiki):
                 "created_at": iso(at),
                 "created_by": self.name(seed.get("by")),
             }
-            builder.add(at, "confluence_comments", id=builder.id("cfc", str(number)), **row)
+            comment = builder.id("cfc", str(number))
+            builder.add(at, "confluence_comments", id=comment, **row)
+            if seed.get("by"):
+                email = builder.person["emails"]["work"]
+                on = pages[seed["page"]]
+                place = {"id": row["content_id"], "type": on.get("type", "page")}
+                place["space_id"] = builder.id("cfs", on["space"])
+                said = {
+                    "who": row["created_by"],
+                    "page": on["title"],
+                    "body": " ".join(row["text"].split()),
+                    "link": url_in(email, place),
+                }
+                builder.posted(at, "confluence", "commented", email, said, about=comment)
 
     def _page(self, seed: dict[str, Any], above: str | None) -> None:
         builder = self.builder

@@ -13,6 +13,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from scenarios.worlds.build import Builder
+from scenarios.worlds.fill.calendar._letters import Letters
 from scenarios.worlds.fill.calendar._own import fill_google, fill_outlook
 from scenarios.worlds.fill.calendar._seeds import HOUR, length_of, rule_of
 from servers.calendar import _edit as edit
@@ -106,10 +107,14 @@ class Book:
         self.calendar_prefix, self.prefix = PREFIXES[service]
         emails = builder.person["emails"]
         self.email = emails["personal"] if service == "google_calendar" else emails["work"]
+        names = {person["email"]: person["name"] for person in self.people.values()}
+        self.letters = Letters(builder, service, self.email, names)
         self.since = builder.moment(builder.seeds("calendar")["since"])
+        builder.stands(self.since, hours=6)
         self.primary = next(iter(seeds["calendars"]))
         self.life_spans: list[tuple[int, int]] = []
         self.event_spans: list[tuple[int, int]] = []
+        self.rows: dict[str, dict[str, Any]] = {}
 
     def id(self, key: str) -> str:
         """Return the id of an event by its key."""
@@ -160,6 +165,38 @@ class Book:
         for seed in self.seeds.get("loose", []):
             for row in self._scattered(seed):
                 self.event(row)
+        for happening in self.builder.ahead:
+            self._ahead(happening)
+
+    def _ahead(self, happening: dict[str, Any]) -> None:
+        """Date an invitation that comes after the start, or what an organizer changes then."""
+        aspect = happening.get("event", {})
+        if aspect.get("on") != self.service:
+            return
+        if "made" in aspect:
+            if happening["key"] in self.rows:
+                raise InputError(f"ahead.yaml: {happening['key']} is in {self.service} already")
+            self.event(aspect | {"key": happening["key"], "answer": "none", "ahead": True})
+            return
+        row = self.rows.get(happening["key"])
+        if row is None or row["organizer"] == self.email:
+            raise InputError(
+                f"ahead.yaml: {happening['key']} is no event that others organize in {self.service}"
+            )
+        told = self.builder.moment(aspect["told"])
+        changes: dict[str, Any] = {"updated_at": iso(told)}
+        if "to" in aspect:
+            begin = self.builder.moment(aspect["to"])
+            length = parse_time(row["end_at"]) - parse_time(row["start_at"])
+            asked = {"response": None, "invited_at": iso(told)}
+            changes |= {
+                "start_at": iso(begin),
+                "end_at": iso(begin + length),
+                "attendees": [guest | asked for guest in row["attendees"]],
+            }
+        else:
+            changes["cancelled_at"] = iso(told)
+        self.builder.change_later(told, f"{self.service}_events", row["id"], **changes)
 
     def _zone(self, happening: dict[str, Any]) -> ZoneInfo:
         zones = {c["key"]: c["timezone"] for c in self.builder.person["cities"]}
@@ -230,10 +267,15 @@ class Book:
         """Write one event from its seed; the header of the seeds lists its fields."""
         row = self._row(seed)
         created_at = self._created(seed)
-        self.builder.add(created_at, f"{self.service}_events", **row, **extra)
-        self._fills(row)
+        self.builder.arrive(created_at, f"{self.service}_events", **row, **extra)
+        self.rows[seed["key"]] = row
+        if created_at <= self.builder.start:
+            self.letters.made(row)
+            self._fills(row)
         if seed.get("cancelled"):
-            self._cancel(row["id"], self.builder.moment(seed["cancelled"]))
+            at = self.builder.moment(seed["cancelled"])
+            self._cancel(row["id"], at)
+            self.letters.cancelled(row, at)
 
     def _fills(self, row: dict[str, Any]) -> None:
         """Keep loose events out of an event's time if it takes up the person's own."""
@@ -251,6 +293,8 @@ class Book:
             created_at = self.builder.moment(seed["made"], bare=time(11))
         else:
             created_at = self.builder.moment(seed["at"]) - 6 * rules.DAY
+        if seed.get("ahead"):
+            return created_at
         return max(self.since + rules.DAY, min(created_at, self.builder.start))
 
     def _row(self, seed: dict[str, Any]) -> dict[str, Any]:
@@ -350,6 +394,7 @@ class Book:
                 f"calendar.yaml: series {seed['key']} does not begin on a day of its rule"
             )
         self.builder.add(created_at, f"{self.service}_events", **row)
+        self.letters.made(row)
         moved = {str(d): m for d, m in seed.get("moved", {}).items()}
         horizon = self.builder.start + 200 * rules.DAY
         for start in starts(rule, begin, self.builder.zone, begin, horizon):
@@ -386,6 +431,9 @@ class Book:
         at = max(parse_time(part["created_at"]), min(at, self.builder.start))
         if changes.get("cancelled_at"):
             changes["cancelled_at"] = iso(at)
+            self.letters.cancelled(part, at)
+        else:
+            self.letters.changed(part | changes, at, part)
         self.builder.add(at, f"{self.service}_events", **(part | changes | {"updated_at": iso(at)}))
 
     # -- loose events ------------------------------------------------------------------------------

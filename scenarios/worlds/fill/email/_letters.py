@@ -1,4 +1,7 @@
-"""Mail in `life.yaml`: each `mail` or `mails` aspect as a message for `email.py`."""
+"""Mail in `life.yaml` and `ahead.yaml`: each `mail` or `mails` aspect as a message for `email.py`.
+
+A mail of `ahead.yaml` may continue a thread written by hand, which it names by its key (`thread`).
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,8 @@ _DAY = 86_400
 _WORD = re.compile(r"\w+")
 _UNREAD = ((_DAY, 0.6), (4 * _DAY, 0.3), (30 * _DAY, 0.06))
 """How likely a message of at most this age is still unread; older ones have all been read."""
+_MANNERS = ("signed", "quotes", "forwards")
+"""What a mail may say about how it is written; see `_compose.py`."""
 
 
 @dataclass(frozen=True)
@@ -33,19 +38,19 @@ class Letter:
 
 
 def letters(builder: Builder, answered: dict[str, int] | None = None) -> Iterator[Letter]:
-    """Yield what had arrived before the start.
+    """Yield what had arrived before the start, and what arrives later.
 
     Mails that the person's seeds already contain (`existing`) are left out. `answered` says when
     the person last wrote in a thread (epoch seconds): what came before that has been read.
     """
     last_answers = answered or {}
-    for happening in builder.life:
-        numbers: Counter[str] = Counter()
+    numbers: Counter[str] = Counter()
+    for happening in [*builder.life, *builder.ahead]:
         for aspect in aspects(happening):
-            at = builder.moment(aspect.get("at", happening["at"]))
-            if "existing" in aspect or at > builder.start:
+            at = builder.moment(aspect.get("at") or happening["at"])
+            if "existing" in aspect:
                 continue
-            thread = thread_key(happening, aspect)
+            thread = aspect.get("thread") or thread_key(happening, aspect)
             numbers[thread] += 1
             key = f"{thread}-{numbers[thread]}"
             is_answered = at <= last_answers.get(thread, 0)
@@ -56,6 +61,7 @@ def letters(builder: Builder, answered: dict[str, int] | None = None) -> Iterato
                 "body": aspect["body"],
                 "unread": not is_answered and _is_unread(builder, key, at),
             }
+            mail |= {name: aspect[name] for name in (*_MANNERS, "to", "cc") if name in aspect}
             yield Letter(aspect["account"], thread, aspect["subject"], mail)
 
 

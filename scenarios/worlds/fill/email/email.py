@@ -7,19 +7,27 @@ hold labels, folders, contacts, drafts and more.
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from email.utils import parseaddr
 from typing import Any
 
-from scenarios.worlds.build import Builder, generator
+from scenarios.worlds.build import AHEAD, Builder
+from scenarios.worlds.fill.email._compose import Composer, Written, moment_of, subject_of
+from scenarios.worlds.fill.email._issues import Issues
 from scenarios.worlds.fill.email._letters import letters
 from servers.email import _rules as rules
 from servers.kit.errors import InputError, UnknownName
+from servers.kit.posts import Letter
 from servers.kit.values import iso, parse_time
 
 _DAY = 86_400
 _RECENT = 45 * _DAY
+_QUIET = 3_600
+"""Seconds before and after the start in which no regular sender writes."""
+_SAME_NEWS = _DAY // 2
+"""Seconds within which two mails of a sender may be about the same."""
 _PLACES = ("labels", "folder", "categories")
 """Keys of a thread that say where its own account keeps it."""
 
@@ -31,29 +39,17 @@ def fill(builder: Builder, seeds: dict[str, Any]) -> None:
     """
     mail = _Mail(builder, seeds)
     mail.accounts_and_directory()
-    for name in seeds["messages"]:
-        mail.written(builder.seeds(name))
+    builder.mailbox = mail.posted
+    files = [builder.seeds(name) for name in seeds["messages"]]
+    mail.read(files)
+    for file in files:
+        mail.written(file)
     for letter in letters(builder, mail.answered):
         common = {"subject": letter.subject}
-        mail.message(letter.account, letter.thread, common, letter.mail, reply=False)
-    bulk = builder.seeds(seeds["bulk"])
-    mail.generated(bulk)
-    mail.notices(bulk["notices"])
+        mail.by_hand(letter.account, letter.thread, common, letter.mail, reply=False)
+    mail.generated(builder.seeds(seeds["bulk"]))
+    mail.filing()
     mail.keepings()
-
-
-class _Ledger(Builder):
-    """Another category's fill, run only for its rows, so that notices cannot disagree with them."""
-
-    def __init__(self, builder: Builder, category: str) -> None:
-        super().__init__(builder.name, builder.person)
-        self.rows: list[tuple[str, dict[str, Any]]] = []
-        fill = generator(category)
-        fill(self, builder.seeds(category))
-
-    def add(self, at: int | str, table: str, /, **row: Any) -> dict[str, Any]:
-        self.rows.append((table, row))
-        return super().add(at, table, **row)
 
 
 class _Mail:
@@ -70,11 +66,13 @@ class _Mail:
             for a in seeds["accounts"]
         }
         self.dawn = parse_time(builder.seeds(seeds["bulk"])["from"])
+        builder.stands(self.dawn)
         self.snoozed = {s["key"]: s for s in seeds["snoozed"]}
         self.names = {p["email"]: p["name"] for p in self.people.values()}
         self.names |= {a["address"]: a["name"] for a in self.accounts.values()}
         self.names |= {d["address"]: d["name"] for d in seeds["directory"]}
         self.answered: dict[str, int] = {}
+        self.issues = Issues(builder)
 
     def is_gmail(self, account: str) -> bool:
         """Return whether an account is with Gmail; otherwise it is with Outlook."""
@@ -111,6 +109,7 @@ class _Mail:
                 username=account["username"],
                 name=account["name"],
                 active=account["active"],
+                timezone=self.builder.person["timezone"],
             )
         for address, name in self.names.items():
             organisation = self.seeds["organisations"].get(address.rpartition("@")[2])
@@ -119,6 +118,66 @@ class _Mail:
             )
 
     # -- messages -----------------------------------------------------------------------------
+    def read(self, files: list[dict[str, Any]]) -> None:
+        """Read all that is written by hand, so that mails can quote and forward one another."""
+        voices = {
+            self.resolve(who, who)[1]: voice for who, voice in self.seeds.get("voices", {}).items()
+        }
+        self.composer = Composer(
+            self._all_written(files),
+            voices,
+            self.seeds.get("footers", {}),
+            self.builder.person["timezone"],
+        )
+
+    def _all_written(self, files: list[dict[str, Any]]) -> Iterator[Written]:
+        for file in files:
+            for thread in file["threads"]:
+                for number, mail in enumerate(thread["mails"]):
+                    subject = subject_of(thread, reply=number > 0)
+                    yield self._written(file["account"], thread, thread["thread"], subject, mail)
+        for letter in letters(self.builder):
+            yield self._written(letter.account, {}, letter.thread, letter.subject, letter.mail)
+
+    def _written(
+        self,
+        account: str,
+        common: dict[str, Any],
+        thread: str,
+        subject: str,
+        mail: dict[str, Any],
+    ) -> Written:
+        name, sender = self.resolve(mail["from"], account)
+        return Written(
+            key=mail["key"],
+            thread=thread,
+            at=moment_of(mail),
+            name=name,
+            sender=sender,
+            to=tuple(self._recipients("to", account, common, mail) or [self.addresses[account]]),
+            cc=tuple(self._recipients("cc", account, common, mail)),
+            subject=subject,
+            mail=mail,
+        )
+
+    def _recipients(
+        self, group: str, account: str, common: dict[str, Any], mail: dict[str, Any]
+    ) -> list[str]:
+        return self.resolve_all(mail.get(group) or common.get(group) or [], account)
+
+    def by_hand(
+        self,
+        account: str,
+        thread: str,
+        common: dict[str, Any],
+        mail: dict[str, Any],
+        *,
+        reply: bool,
+    ) -> None:
+        """Add a message that somebody wrote, with what its writer's program adds to it."""
+        whole = mail | {"body": self.composer.body(mail["key"])}
+        self.message(account, thread, common, whole, reply=reply)
+
     def written(self, seeds: dict[str, Any]) -> None:
         """Add the threads of a file.
 
@@ -126,7 +185,7 @@ class _Mail:
         """
         for thread in seeds["threads"]:
             for number, mail in enumerate(thread["mails"]):
-                self.message(seeds["account"], thread["thread"], thread, mail, reply=number > 0)
+                self.by_hand(seeds["account"], thread["thread"], thread, mail, reply=number > 0)
                 if mail["from"] == "me":
                     self.answered[thread["thread"]] = parse_time(mail["at"])
 
@@ -143,13 +202,11 @@ class _Mail:
 
         `common` is what all messages of the thread share, `mail` the rest of this message.
         """
-        at = parse_time(mail["at"]) if isinstance(mail["at"], str) else mail["at"]
+        at = moment_of(mail)
         name, sender = self.resolve(mail["from"], account)
-        to = self.resolve_all(mail.get("to") or common.get("to") or [account], account)
-        cc = self.resolve_all(mail.get("cc") or common.get("cc") or [], account)
-        subject = common["subject"]
-        if reply and not subject.startswith("Re: "):
-            subject = f"Re: {subject}"
+        to = self._recipients("to", account, common, mail) or [self.addresses[account]]
+        cc = self._recipients("cc", account, common, mail)
+        subject = subject_of(common, reply=reply)
         thread_prefix = "gth" if self.is_gmail(account) else "oth"
         row = {
             "conversation": self.builder.id(thread_prefix, thread),
@@ -200,7 +257,9 @@ class _Mail:
             "thread_id": self.builder.id(thread_prefix, thread),
             "read": own,
         }
-        self.builder.add(at, table, **row, **place)
+        self.builder.arrive(at, table, **row, **place)
+        if at > self.builder.start:
+            return
         changes: dict[str, Any] = {}
         if not own and not mail.get("unread"):
             changes["read"] = True
@@ -245,16 +304,20 @@ class _Mail:
                 self._regular(sender, number, at)
 
     def _moments(self, sender: dict[str, Any]) -> Iterator[int]:
-        """Yield the moments when a sender writes: on a day of each month, or every few days."""
+        """Yield the moments when a sender writes: on a day of each month, or every few days.
+
+        They go on after the start.
+        """
         day = datetime.fromtimestamp(self.dawn, UTC)
         days = 0
         at = self._minute(sender, day)
-        while at < self.builder.start - 3_600:
+        start = self.builder.start
+        while at < start + AHEAD:
             if sender.get("monthly"):
                 writes = day.day == sender["monthly"]
             else:
                 writes = (days - sender.get("offset", 0)) % sender["every"] == 0
-            if writes:
+            if writes and abs(at - start) >= _QUIET:
                 yield at
             days += 1
             day += timedelta(days=1)
@@ -279,7 +342,7 @@ class _Mail:
             variables[name] = _value(kind, number, draw)
         try:
             subject = draw.choice(sender["subject"]).format(**variables)
-            body = " ".join(draw.choice(texts).format(**variables) for texts in sender["body"])
+            body = self._body(sender, key, variables, at, draw)
             files = [name.format(**variables).lower() for name in sender.get("attachments", [])]
         except KeyError as unknown:
             name = str(unknown.args[0])
@@ -309,61 +372,72 @@ class _Mail:
         common |= {"subject": subject, "labels": labels}
         self.message(sender["account"], key, common, mail, reply=False)
 
-    # -- notices ------------------------------------------------------------------------------
-    def notices(self, seeds: dict[str, Any]) -> None:
-        """Add what Zelle and Venmo write about each payment and request since the first mail.
-
-        Events for which the seeds have no words are left out. `banks` gives the account, and the
-        folder or labels, for notices about a bank; all others go to the personal account.
-        """
-        if not self.builder.seeds("payments"):
-            return
-        banks = {
-            self.builder.id("zbk", bank): place for bank, place in seeds.get("banks", {}).items()
-        }
-        names = {}
-        for prefix in ("vct", "zrc"):
-            for key, person in self.people.items():
-                names[self.builder.id(prefix, key)] = person["name"]
-        for table, row in _Ledger(self.builder, "payments").rows:
-            provider = table.partition("_")[0]
-            event = _event(row)
-            if event is None or event not in seeds[provider]:
-                continue
-            if parse_time(row["created_at"]) < self.dawn:
-                continue
-            place = banks.get(row.get("source_id"), {"account": "personal"})
-            self._notice(seeds[provider], event, row, names[row["contact_id"]], place)
-
-    def _notice(
+    def _body(
         self,
-        words: dict[str, Any],
-        event: str,
-        row: dict[str, Any],
-        name: str,
-        place: dict[str, Any],
-    ) -> None:
-        """Add the notice of one payment or request; `words` are the provider's."""
-        variables = {
-            "name": name,
-            "amount": f"{row['amount'] / 100:.2f}",
-            "note": row["note"] or "none",
-        }
-        texts = {part: text.format(**variables) for part, text in words[event].items()}
-        key = f"notice {row['id']}"
-        at = min(parse_time(row["created_at"]) + 20, self.builder.start)
+        sender: dict[str, Any],
+        key: str,
+        variables: dict[str, str],
+        at: int,
+        draw: random.Random,
+    ) -> str:
+        """Return the text of a sender's message: an issue of a newsletter, or one text a list."""
+        if "letter" in sender:
+            return self.issues.body(sender, variables, at, self.builder.chance("issue", key))
+        return " ".join(draw.choice(texts).format(**variables) for texts in sender["body"])
+
+    # -- letters of services ------------------------------------------------------------------
+    def posted(self, letter: Letter) -> None:
+        """Add a service's letter to the account that it is addressed to, filed as always."""
+        found = [key for key, one in self.accounts.items() if one["address"] == letter.to]
+        if not found or letter.at < self.dawn or self._told_by_hand(letter):
+            return
+        place = self._filing(found[0], letter.sender)
+        chance = self.builder.chance("unread", letter.id)
         mail = {
-            "key": key,
-            "at": at,
-            "from": words["from"],
-            "body": texts["body"],
-            "unread": self.builder.chance("unread", key).random() < 0.12,
+            "key": letter.id,
+            "at": letter.at,
+            "from": f"{letter.sender_name} <{letter.sender}>",
+            "body": letter.body,
+            "unread": chance.random() < place.get("unread", 0.12),
         }
-        labels = list(place.get("labels", ["receipts"]))
-        if event in ("sent", "received") and self.builder.start - at > _RECENT:
+        labels = list(place.get("labels", []))
+        if self.builder.start - letter.at > _RECENT and place.get("archived", True):
             labels.append("archive")
-        common = place | {"subject": texts["subject"], "labels": labels}
-        self.message(place["account"], key, common, mail, reply=False)
+        common = place | {"subject": letter.subject, "labels": labels}
+        self.message(found[0], letter.id, common, mail, reply=False)
+
+    def _told_by_hand(self, letter: Letter) -> bool:
+        """Return whether the sender has told the same by hand, within hours, in any account.
+
+        It is the same if all words of the other subject are in the letter.
+        """
+        words = _words(f"{letter.subject} {letter.body}")
+        for mail in self.composer.mails.values():
+            is_near = abs(mail.at - letter.at) <= _SAME_NEWS
+            if is_near and mail.sender == letter.sender and _words(mail.subject) <= words:
+                return True
+        return False
+
+    def _filing(self, account: str, sender: str) -> dict[str, Any]:
+        for rule in self.seeds.get("filing", []):
+            if rule["account"] == account and sender in rule["from"]:
+                return rule
+        return {}
+
+    def filing(self) -> None:
+        """Add how the person files what arrives later from the same senders."""
+        for rule in self.seeds.get("filing", []):
+            for sender in rule["from"]:
+                self.builder.add(
+                    self.dawn,
+                    "email_filing",
+                    id=self.builder.id("efl", f"{rule['account']} {sender}"),
+                    account=self.addresses[rule["account"]],
+                    sender=sender,
+                    labels=list(rule.get("labels", [])),
+                    folder=rule.get("folder"),
+                    categories=list(rule.get("categories", [])),
+                )
 
     # -- what else accounts hold --------------------------------------------------------------
     def keepings(self) -> None:
@@ -461,18 +535,6 @@ class _Mail:
         }
 
 
-def _event(row: dict[str, Any]) -> str | None:
-    """Return the event that a notice of a payment or request is about; None for other rows."""
-    kind = str(row.get("type"))
-    if kind in ("payment_received", "transfer_received"):
-        return "received"
-    if kind in ("payment_sent", "transfer_sent"):
-        if row["failure"]:
-            return "failed"
-        return "unclaimed" if row.get("claim_by") else "sent"
-    return "asked" if row.get("direction") == "incoming" else None
-
-
 def _value(kind: Any, number: int, draw: random.Random) -> str:
     """Return a variable of a template: an item of a list, a running number, or an amount."""
     if isinstance(kind, list):
@@ -482,3 +544,8 @@ def _value(kind: Any, number: int, draw: random.Random) -> str:
     least = round(kind["min"] * 100)
     most = round(kind["max"] * 100)
     return f"{draw.randint(least, most) / 100:.2f}"
+
+
+def _words(text: str) -> set[str]:
+    """Return the beginnings of a text's words, in which confirmed and confirmation agree."""
+    return {word[:6] for word in re.findall(r"\w+", text.lower())}

@@ -16,14 +16,19 @@ from scenarios.worlds.build import Builder, with_ids
 from scenarios.worlds.fill.finance import _securities as listing
 from servers.finance import _calendar as calendar
 from servers.finance import _clockwork as clockwork
+from servers.finance import _mail as mail
 from servers.finance import _market as market
+from servers.finance import _statements as statements
 from servers.finance.fidelity import _model as fidelity
 from servers.finance.robinhood import _model as robinhood
 from servers.finance.vanguard import _model as vanguard
+from servers.kit.agenda import Agenda
 from servers.kit.errors import InputError, ServiceError
+from servers.kit.posts import TABLES
 from servers.kit.service import Ids, Service, services
 from servers.kit.store import WORLD, Change, World
-from servers.kit.values import cents, iso
+from servers.kit.types import Row
+from servers.kit.values import cents, iso, parse_time
 from servers.kit.zones import local_day, local_moment
 
 WORDS = {"robinhood": robinhood.WORDS, "fidelity": fidelity.WORDS, "vanguard": vanguard.WORDS}
@@ -35,6 +40,7 @@ def fill(builder: Builder, seeds: dict[str, Any]) -> None:
     """Write the securities, and the past at each broker."""
     securities = listing.rows()
     first = local_moment(seeds["since"], time(9), calendar.NEW_YORK)
+    builder.stands(first)
     for row in securities:
         builder.add(first, "finance_securities", **row)
     invested = [happening for happening in builder.life if "invest" in happening]
@@ -76,7 +82,8 @@ class Past:
         self.told = told
         self.next_key: str | None = None
         self._count = 0
-        self.world = World.empty(cls.known_tables())
+        self.world = World.empty(cls.known_tables() | TABLES)
+        self.agenda = Agenda([cls], self._ids)
         self.world.stamp(first, WORLD)
         for row in securities:
             self.world.insert("finance_securities", row)
@@ -87,6 +94,8 @@ class Past:
         carried = [row for row in self.listed.values() if row["kind"] in WORDS[self.name].kinds]
         next_at = clockwork.next_ex_date(carried, self.first)
         self.world.insert("finance_agenda", {"id": self.name, "next_at": next_at})
+        agenda = {"id": statements.key(WORDS[self.name]), "next_at": statements.next_at(self.first)}
+        self.world.insert("finance_agenda", agenda)
         for table, rows in self.seeds["rows"].items():
             for row in rows:
                 self.world.insert(table, with_ids(self._dated(row), self.builder.name))
@@ -95,9 +104,31 @@ class Past:
             if step.moment <= self.builder.start:
                 self._do(step)
         for entry in self.world.log():
-            if entry["table"] != "finance_securities":
+            if entry["table"] not in ("finance_securities", *TABLES):
                 self._tell(entry)
+        for post in self.world.rows("outbox", order="rowid"):
+            self._mail(post)
         self.world.close()
+
+    def _mail(self, post: Row) -> None:
+        """Let the broker mail what it posted in the past, or will mail from there."""
+        due = parse_time(post["due_at"])
+        said = self.cls(self.world, due, self._ids()).when_due(post)
+        if said is None:
+            return
+        occasion = post["template"]
+        about = post["about"]
+        key = f"{self.name} {occasion} {about} {post['due_at']}"
+        self.builder.posted(
+            post["posted_at"],
+            self.name,
+            occasion,
+            post["recipient"],
+            said if post["due_at"] > post["posted_at"] else post["data"],
+            about=about,
+            due=due,
+            key=key,
+        )
 
     def _tell(self, entry: Change) -> None:
         """Hand one change in the small world over to the builder."""
@@ -163,13 +194,10 @@ class Past:
     def _do(self, step: Step) -> None:
         """Let the service do what is due by the step's moment, then make the step."""
         self.world.stamp(step.moment, WORLD)
-        ids = Ids(self._spend, lambda prefix, ahead: f"{prefix}_{ahead}", [])
-        broker = self.cls(self.world, step.moment, ids)
-        if broker.due():
-            broker.tick()
-            self.world.commit()
+        self.agenda.run(self.world, step.moment)
         if not step.tool:
             return
+        broker = self.cls(self.world, step.moment, self._ids())
         self.world.stamp(step.moment, WORLD)
         if step.tool == "note":
             self._check_dividend(step)
@@ -177,6 +205,9 @@ class Past:
             changes = dict(step.args)
             key = with_ids(changes.pop("id"), self.builder.name)
             self.world.update(step.key, key, **self._dated(changes))
+            row = self.world.get(step.key, key)
+            if row is not None and "failure" in changes:
+                mail.transfer(broker, WORDS[self.name], row)
         else:
             self._call(broker, step)
         self.world.commit()
@@ -217,6 +248,9 @@ class Past:
         quantity = (Decimal(cents(args["worth"])) / 100 / price).quantize(Decimal("0.000001"))
         others = {name: value for name, value in args.items() if name != "worth"}
         return others | {"quantity": float(quantity)}
+
+    def _ids(self, *key: Any) -> Ids:
+        return Ids(self._spend, lambda prefix, ahead: f"{prefix}_{ahead}", [])
 
     def _spend(self, prefix: str) -> str:
         """Return the next ID: one from the step's key, then counted ones."""

@@ -132,6 +132,7 @@ class Shelf:
     def board(self, board: dict[str, Any]) -> None:
         """Add the person's posts (some of them deleted later), and those of other people."""
         joined = self.builder.moment(board["joined"])
+        self.builder.stands(joined)
         self.builder.add(joined, "yahoo_finance_profile", id="me", handle=board["handle"])
         for key, at, symbol, text, sentiment, *gone in board["posts"]:
             self.post(key, at, symbol, board["handle"], text, sentiment, mine=True)

@@ -11,7 +11,9 @@ from datetime import date, timedelta
 from typing import Any
 
 from scenarios.worlds.build import Builder
+from scenarios.worlds.fill.food_delivery._areas import areas
 from scenarios.worlds.fill.food_delivery._catalogue import Catalogue
+from scenarios.worlds.fill.food_delivery._mail import Mail
 from servers.food_delivery import _catalogue as catalogue
 from servers.food_delivery import _orders as orders
 from servers.food_delivery import _pricing as pricing
@@ -45,7 +47,7 @@ PREFIXES = {
 
 def fill(builder: Builder, seeds: dict[str, Any]) -> None:
     """Write the delivery area, both catalogues, both accounts and their orders."""
-    _areas(builder, seeds)
+    areas(builder, seeds)
     meals = _told(builder, seeds)
     for name, model in (("uber_eats", uber_eats), ("doordash", doordash)):
         Provider(builder, seeds, name, model, meals).fill()
@@ -59,36 +61,6 @@ def _told(builder: Builder, seeds: dict[str, Any]) -> list[int]:
     lived = [{"at": h["order"].get("at", h["at"])} for h in builder.life if h.get("order")]
     moments = [s["at"] for s in [*seeds["singles"], *lived]]
     return [builder.moment(text) for text in moments]
-
-
-def _areas(builder: Builder, seeds: dict[str, Any]) -> None:
-    """Write the postal codes that couriers deliver to.
-
-    They are those of all places, each at the centre of its places, and the additional ones in the
-    seeds.
-    """
-    cities = {c["key"]: c for c in builder.person["cities"]}
-    home = builder.person["cities"][0]["key"]
-    kitchens = seeds.get("kitchens", {})
-    areas: dict[str, dict[str, Any]] = {}
-    for place in [*builder.places.values(), *kitchens.values(), *seeds["stores"].values()]:
-        city = cities[place.get("city", home)]["name"]
-        state = place.get("state", builder.person["home"]["state_code"])
-        area = areas.setdefault(place["zip"], {"city": city, "state": state, "spots": []})
-        area["spots"].append((place["lat"], place["lng"]))
-    for code, (city, state, lat, lng) in seeds.get("areas", {}).items():
-        areas.setdefault(code, {"city": city, "state": state, "spots": [(lat, lng)]})
-    for code, area in sorted(areas.items()):
-        spots = area["spots"]
-        builder.add(
-            seeds["listed_since"],
-            "food_delivery_areas",
-            zip=code,
-            city=area["city"],
-            state=area["state"],
-            lat=round(sum(lat for lat, _ in spots) / len(spots), 4),
-            lng=round(sum(lng for _, lng in spots) / len(spots), 4),
-        )
 
 
 class Provider:
@@ -113,6 +85,7 @@ class Provider:
         ]
         self.addresses: dict[str, dict[str, Any]] = {}
         self.offers: dict[str, dict[str, Any]] = {}
+        self.cards: dict[str, dict[str, Any]] = {}
         self.placed = 0
 
     def fill(self) -> None:
@@ -122,6 +95,7 @@ class Provider:
         for _, order in lived:
             named.setdefault(order["place"], []).extend(order["items"])
         self.books.fill(named, self._told())
+        self.mail = Mail(self)
         self._account()
         for pattern in self.seeds["patterns"]:
             if pattern["app"] == self.name:
@@ -171,6 +145,7 @@ class Provider:
             "name": who["name"],
             "email": who["emails"][self.own.get("email", "personal")],
             "phone": who["phone"],
+            "timezone": who["timezone"],
         }
         self._add(self.seeds["listed_since"], "profile", id="me", **row)
         for number, (key, seed) in enumerate(self.own["addresses"].items()):
@@ -218,7 +193,7 @@ class Provider:
             "added_at": iso(at),
             "default_at": iso(at) if key == self.own["default_card"] else None,
         }
-        self._add(at, "cards", **row)
+        self.cards[row["id"]] = self._add(at, "cards", **row)
 
     def _offer(self, key: str, seed: dict[str, Any]) -> None:
         known_at = min(seed["starts_at"], iso(self.builder.start - 86_400))
@@ -331,7 +306,7 @@ class Provider:
         offer = self.offers.get(seed.get("offer", ""))
         while "chance" in seed and pricing.subtotal(lines) < place["min_order"]:
             lines[0]["quantity"] += 1
-        goods = pricing.subtotal(lines)
+        goods = self._enough(seed, place, lines)
         terms = {
             "member": self._is_member(at),
             "discount": rules.off(offer, goods),
@@ -355,7 +330,19 @@ class Provider:
         row["method_id"] = self.builder.id(self.words.card, card)
         self._write(row, lines, at)
         self._later(seed, row, cost.total)
+        self.mail.order(seed, row, lines, place, cost)
         return row
+
+    def _enough(
+        self, seed: dict[str, Any], place: dict[str, Any], lines: list[dict[str, Any]]
+    ) -> int:
+        """Return the cents that lines cost; refuse a seed below the place's minimum order."""
+        goods = pricing.subtotal(lines)
+        if goods < place["min_order"]:
+            least = f"the minimum order of {seed['place']} ({place['min_order']})"
+            what = f"{seed['key']} costs {goods} cents, below {least}"
+            raise InputError(f"food_delivery.yaml: {what}; order more of something")
+        return goods
 
     def _window(self, seed: dict[str, Any]) -> tuple[int, int] | None:
         if "window" not in seed:
@@ -464,17 +451,8 @@ class Provider:
         """Write what happened to an order afterwards: a cancellation, or a refund and a rating."""
         table = f"{self.name}_orders"
         if "cancelled" in seed:
-            gone = seed["cancelled"]
-            at = parse_time(row["placed_at"]) + gone["minutes"] * 60
-            self.builder.change(
-                at,
-                table,
-                self.builder.id(self.words.order, seed["key"]),
-                cancelled_at=iso(at),
-                cancelled_by=gone["by"],
-                cancel_reason=gone["why"],
-                cancel_fee=cents(gone.get("fee", 0)),
-            )
+            change = self.cancellation(seed, row)
+            self.builder.change(change["cancelled_at"], table, row["id"], **change)
             return
         delivered = parse_time(row["delivered_at"])
         refunded = delivered + 3600
@@ -495,6 +473,16 @@ class Provider:
             if self.name == "doordash":
                 rating["dasher_rating"] = seed.get("dasher_rating")
             self.builder.change(rated, table, row["id"], **rating)
+
+    def cancellation(self, seed: dict[str, Any], row: dict[str, Any]) -> dict[str, Any]:
+        """Return what the cancellation in a seed changes of its order."""
+        gone = seed["cancelled"]
+        return {
+            "cancelled_at": iso(parse_time(row["placed_at"]) + gone["minutes"] * 60),
+            "cancelled_by": gone["by"],
+            "cancel_reason": gone["why"],
+            "cancel_fee": cents(gone.get("fee", 0)),
+        }
 
     # -- what one provider alone has ---------------------------------------------------------------
     def _group(self, seed: dict[str, Any]) -> None:
@@ -544,6 +532,7 @@ class Provider:
             "method_id": self.builder.id("uep", self.own["default_card"]),
         }
         self._write(order, lines, ordered)
+        self.mail.order(seed, order, lines, place, cost)
         self.builder.change(ordered, "uber_eats_groups", group_id, order_id=order["id"])
 
     def _favorite(self, key: str, at: str) -> None:
@@ -556,7 +545,7 @@ class Provider:
         who = self.person["people"][seed["for"]]
         place = self.books.places[seed["place"]]
         lines = self._lines(seed, at)
-        goods = pricing.subtotal(lines)
+        goods = self._enough(seed, place, lines)
         terms = {"member": self._is_member(at), "discount": 0, "tip": 0}
         cost = pricing.price(self.model.TARIFF, place, goods, GIFT_MILES, at, **terms)
         claim_by = at + CLAIM_DAYS * 86_400
@@ -582,6 +571,7 @@ class Provider:
         }
         self._add(at, "gifts", **gift)
         self._later(seed, row, cost.total)
+        self.mail.gift(seed, row, gift, lines, place, cost)
 
 
 def _names(on: Any) -> list[str]:

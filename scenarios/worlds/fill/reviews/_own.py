@@ -89,8 +89,10 @@ class Own:
         if self.site.name == "yelp":
             row["recommended"] = True
         self.site.add(review["at"], "reviews", id=review_id, **row)
+        self._tell("review_published", review["at"], review_id, review)
         if "edit" in review:
             edit = review["edit"]
+            self._tell("review_updated", edit["at"], review_id, review | edit)
             self.builder.change(
                 edit["at"],
                 f"{self.site.name}_reviews",
@@ -99,6 +101,16 @@ class Own:
                 body=edit["text"],
                 edited_at=iso(edit["at"]),
             )
+
+    def _tell(self, occasion: str, at: int, review_id: str, review: dict[str, Any]) -> None:
+        said = {
+            "place": self.site.places[review["place"]]["name"],
+            "stars": review["rating"],
+            "text": review["text"],
+            "reference": review_id,
+        }
+        to = self.builder.person["emails"]["personal"]
+        self.builder.posted(at, self.site.name, occasion, to, said, about=review_id)
 
     def _saved(self, places: list[str]) -> None:
         for number, place in enumerate(places):

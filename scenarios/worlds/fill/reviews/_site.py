@@ -11,7 +11,7 @@ from servers.kit.errors import InputError
 from servers.kit.values import iso, parse_time
 from servers.kit.zones import local_day
 
-PHRASES = Path(__file__).with_name("_phrases.yaml")
+MADE = Path(__file__).with_name("_made.yaml")
 CITIES = Path(__file__).parent.parent / "travel" / "_hotels.yaml"
 WEEK = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 DAY = 86_400
@@ -57,7 +57,7 @@ class Site:
         self.seeds = seeds
         self.name = name
         self.prefixes = SITES[name]
-        self.parts = parsed(PHRASES)
+        self.parts = parsed(MADE)
         self.towns = parsed(CITIES)
         self.cities = {c["key"]: c for c in builder.person["cities"]}
         self.first = parse_time(f"{seeds['since']}T00:00:00Z")
@@ -115,7 +115,7 @@ class Site:
             is_shop = "rating" in place and "hours" in place
             if is_shop or key in reviewed:
                 hours = week(place["hours"]) if "hours" in place else []
-                listed[key] = place | {"hours": hours}
+                listed[key] = place | {"key": key, "hours": hours}
         for city, count in self.seeds["extra"].items():
             for number in range(count):
                 place = self._extra(city, number)

@@ -5,35 +5,33 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
+from scenarios.worlds.build import parsed
 from scenarios.worlds.fill.reviews._site import DAY, Site
+from scenarios.worlds.fill.reviews._words import HERE, Words
 from servers.kit.values import iso, parse_time
 
-OWNER_REPLIES = (
-    "We are sorry; please call us.",
-    "Thank you, we have spoken with the team.",
-    "This was not our place.",
-)
 CAPTIONS = ("The menu", "Front door", "Hours on the door", "Interior", None)
 
 
 class Talk:
     """Writes what others say.
 
-    All draws for a place come from one random generator, so their order decides the result.
+    All draws for a place come from one random generator, so their order decides the result. Texts
+    have their own, so that they can be changed without changing who writes when and how many stars.
     """
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: Site, words: Words) -> None:
         self.site = site
         self.builder = site.builder
         self.seeds = site.seeds
         self.parts = site.parts
-        self.used_phrases: set[tuple[str, str]] = set()
-        self.used_texts: set[str] = set()
+        self.words = words
+        self.stories = parsed(HERE / "stories.yaml")
 
     def write(self) -> None:
         """Write the reviews, questions and photos of others."""
         for key, place in self.site.places.items():
-            chance = self.builder.chance("talk", self.site.name, key)
+            chance = self.builder.chance("others", self.site.name, key)
             home = place["city"] == self.builder.person["cities"][0]["key"]
             count = min(22, 3 + int(chance.lognormvariate(1.3 if home else 0.8, 0.7)))
             former = self._former_address(key)
@@ -48,16 +46,18 @@ class Talk:
                     # The exponent makes reviews denser towards the end.
                     at = int(since + (until - since) * chance.random() ** 0.6)
                 self._review(key, place, f"{key}-{number}", at, chance, story)
-            self._burst(key, chance, story)
-            self._closing(key, place, chance)
+            self._burst(place, chance, story)
+            self._closing(place, chance)
             self._photo(key, chance)
-            self._told(key, chance)
+            self._told(place, chance)
             self._questions(key, place, chance)
 
     def _former_address(self, key: str) -> dict[str, Any] | None:
         """Return the place that moved to this one, if there is one."""
-        places = self.builder.places.values()
-        return next((place for place in places if place.get("moved_to") == key), None)
+        for former, place in self.builder.places.items():
+            if place.get("moved_to") == key:
+                return place | {"key": former}
+        return None
 
     def _life_span(self, place: dict[str, Any], former: dict[str, Any] | None) -> tuple[int, int]:
         """Return the first and the last moment at which others write about a place."""
@@ -81,48 +81,55 @@ class Talk:
     ) -> None:
         """Write a review whose stars depend on how good the place is at that moment."""
         usual = (story or {}).get("before") or place.get("rating", 4.0)
-        body = None
+        about = ""
         if story and story["what"] == "decline":
             turned = at >= self.builder.moment(f"{story['since']}T00:00")
             usual = story["after"] if turned else story["before"]
             if turned and chance.random() < 0.7:
-                body = self._fresh(chance, self.parts["decline"], place)
+                about = self.stories["decline"]
         stars = max(1, min(5, round(chance.gauss(usual + 0.1, 0.9))))
-        if body is not None and stars > 3:
+        if about and stars > 3:
             stars = chance.choice([1, 2, 2])
-        self._write(key, name, at, stars, body or self._text(chance, place, stars, name), chance)
+        body = self.words.review(place, stars, at, self._wording(name), about)
+        self._write(place, name, at, stars, body, chance)
+
+    def _wording(self, name: str) -> Random:
+        """Return the random generator for the words of one text."""
+        return self.builder.chance("words", self.site.name, name)
 
     def _former_reviews(
         self, key: str, former: dict[str, Any], moved_at: int, chance: Random
     ) -> None:
         """Write two reviews of the former address, which only their dates and street give away."""
-        street = former["street"].split(" ", 1)[1]
-        for number, form in enumerate(self.parts["moved"]):
-            text = form.format(street=street, item=chance.choice(self._items(former)))
+        for number, tone in enumerate(("parking", "tiny")):
+            name = f"{key}-former-{number}"
             at = moved_at - chance.randrange(40, 900) * DAY
+            text = self.words.phrase(former, at, self.stories["moved"][tone], self._wording(name))
             stars = chance.choice([3, 4])
-            self._write(key, f"{key}-former-{number}", at, stars, text, chance)
+            self._write(self.site.places[key], name, at, stars, text, chance)
 
-    def _burst(self, key: str, chance: Random, story: dict[str, Any] | None) -> None:
+    def _burst(self, place: dict[str, Any], chance: Random, story: dict[str, Any] | None) -> None:
         """Write a story's burst of praise within two days."""
         if not story or story["what"] != "burst":
             return
         for number in range(story["count"]):
+            name = f"{place['key']}-burst-{number}"
             at = self.builder.moment(f"{story['on']}T09:00") + int(chance.random() * 2 * DAY)
-            text = chance.choice(self.parts["burst"])
+            text = self.words.phrase(place, at, self.stories["burst"], self._wording(name))
             doubted = chance.random() < 0.85
-            self._write(key, f"{key}-burst-{number}", at, 5, text, chance, doubted=doubted)
+            self._write(place, name, at, 5, text, chance, doubted=doubted)
 
-    def _closing(self, key: str, place: dict[str, Any], chance: Random) -> None:
+    def _closing(self, place: dict[str, Any], chance: Random) -> None:
         """Write a review by somebody who found a place closed."""
         if "closed_since" not in place or "moved_to" in place:
             return
+        name = f"{place['key']}-closed"
         closed_at = self.builder.moment(f"{place['closed_since']}T12:00")
         at = closed_at + chance.randrange(2, 12) * DAY
         if at < self.builder.start:
             stars = chance.choice([1, 3])
-            text = chance.choice(self.parts["closed"])
-            self._write(key, f"{key}-closed", at, stars, text, chance)
+            text = self.words.phrase(place, at, self.stories["closed"], self._wording(name))
+            self._write(place, name, at, stars, text, chance)
 
     def _photo(self, key: str, chance: Random) -> None:
         """Write a photo for some of Google's places."""
@@ -143,19 +150,19 @@ class Talk:
             author=author,
         )
 
-    def _told(self, key: str, chance: Random) -> None:
+    def _told(self, place: dict[str, Any], chance: Random) -> None:
         """Write the reviews by others that the seeds contain word for word."""
         for review in self.seeds["told"]:
-            if review["place"] == key and self.site.name in review["on"]:
-                name = f"{key}-told-{review['at'][:10]}"
+            if review["place"] == place["key"] and self.site.name in review["on"]:
+                name = f"{place['key']}-told-{review['at'][:10]}"
                 at = parse_time(review["at"])
-                stars = review["rating"]
                 author = review["by"]
-                self._write(key, name, at, stars, review["text"], chance, author=author)
+                text = review["text"]
+                self._write(place, name, at, review["rating"], text, chance, author=author)
 
     def _write(
         self,
-        key: str,
+        place: dict[str, Any],
         name: str,
         at: int,
         stars: int,
@@ -178,67 +185,28 @@ class Talk:
             "votes": int(chance.expovariate(0.6)),
             "edited_at": None,
         }
-        if chance.random() < 0.06 and stars <= 3:
-            row["reply"] = chance.choice(OWNER_REPLIES)
+        if chance.random() < 0.06:
+            replies = self.stories["reply"]["low" if stars <= 3 else "high"]
+            wording = self._wording(f"{name}-reply")
+            row["reply"] = self.words.phrase(place, at, replies, wording)
         if self.site.name == "yelp":
             if doubted is None:
                 doubted = chance.random() < 0.05
             row["recommended"] = not doubted
         review_id = self.site.id(self.site.prefixes.review, name)
-        business_id = self.site.id(self.site.prefixes.place, key)
+        business_id = self.site.id(self.site.prefixes.place, place["key"])
         self.site.add(at, "reviews", id=review_id, business_id=business_id, **row)
 
     def _author(self, chance: Random) -> str:
         return f"{chance.choice(self.parts['names'])} {chance.choice('ABCDEFGHKLMNOPRSTVW')}."
 
-    def _text(self, chance: Random, place: dict[str, Any], stars: int, name: str) -> str:
-        """Return the text of a review; nobody writes word for word what somebody else wrote."""
-        if stars >= 4:
-            tone = "good"
-        else:
-            tone = "mixed" if stars == 3 else "bad"
-        phrases = self.parts["say"][self._group(place)][tone]
-        first = self._fresh(chance, phrases, place)
-        text = first + self._tail(chance)
-        more = self.builder.chance("more", self.site.name, name)
-        while text in self.used_texts:
-            second = more.choice(phrases).format(item=more.choice(self._items(place)))
-            tail = self._tail(more)
-            text = first + tail if second == first else f"{first} {second}{tail}"
-        self.used_texts.add(text)
-        return text
-
-    def _tail(self, chance: Random) -> str:
-        days = ["Monday", "Tuesday", "Thursday", "Friday", "Saturday", "Sunday"]
-        return chance.choice(self.parts["tails"]).format(day=chance.choice(days))
-
-    def _fresh(self, chance: Random, forms: list[str], place: dict[str, Any]) -> str:
-        """Return a phrase that was not used about this place, if four draws find one."""
-        text = ""
-        for _ in range(4):
-            text = chance.choice(forms).format(item=chance.choice(self._items(place)))
-            use = (place["name"], text)
-            if use not in self.used_phrases:
-                self.used_phrases.add(use)
-                break
-        return text
-
-    def _items(self, place: dict[str, Any]) -> list[str]:
-        words = place["category"].lower()
-        usual = self.parts["defaults"].get(self._group(place), ["service"])
-        return next((items for word, items in self.parts["items"].items() if word in words), usual)
-
-    def _group(self, place: dict[str, Any]) -> str:
-        return self.parts["groups"][place["kind"]]
-
     def _questions(self, key: str, place: dict[str, Any], chance: Random) -> None:
         """Write questions about a place, with some of their answers."""
-        known = self.parts["questions"].get(self._group(place), [])
-        count = min(len(known), chance.choice([0, 0, 1, 1, 2]))
-        asked = chance.sample(known, count)
-        if key in self.seeds["asked"]:
-            asked = known[:2]
-        for number, (text, answers) in enumerate(asked):
+        is_known = key in self.seeds["asked"]
+        count = 2 if is_known else chance.choice([0, 0, 1, 1, 2])
+        wording = self._wording(f"{key}-questions")
+        asked = self.words.asked(place, count, self.builder.start, wording, first=is_known)
+        for number, (text, *answers) in enumerate(asked):
             at = int(self.builder.start - chance.randrange(40, 700) * DAY)
             question_id = self.site.id(self.site.prefixes.question, f"{key}-{number}")
             self.site.add(

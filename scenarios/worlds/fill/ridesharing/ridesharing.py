@@ -14,6 +14,8 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from scenarios.worlds.build import Builder, parsed
+from scenarios.worlds.fill.ridesharing._mail import Mail
+from scenarios.worlds.fill.ridesharing._storms import storms
 from servers.kit.noise import share
 from servers.kit.values import cents, iso, parse_time
 from servers.ridesharing import _roads as roads
@@ -52,6 +54,7 @@ class Map:
         self.builder = builder
         self.seeds = seeds
         self.first = parse_time(f"{seeds['since']}T00:00:00Z")
+        builder.stands(self.first)
         self.cities: dict[str, dict[str, Any]] = {}
         for city in builder.person["cities"]:
             self.cities[city["key"]] = builder.add(
@@ -64,6 +67,7 @@ class Map:
                 lng=city["lon"],
                 timezone=city["timezone"],
                 market=seeds["markets"].get(city["key"], 90),
+                storms=storms(builder, city),
             )
         self.spots: dict[str, tuple[Spot, dict[str, Any]]] = {}
         for key, place in builder.places.items():
@@ -167,6 +171,8 @@ class Provider:
         self.modes = MODES[name]
         self.short = PREFIX[name]
         self.drivers: dict[str, list[dict[str, Any]]] = {}
+        self.rows: dict[str, dict[str, dict[str, Any]]] = {}
+        self.mail = Mail(self)
 
     def id(self, kind: str, key: str) -> str:
         """Return the id of a row; `kind` is the letter after the provider's prefix."""
@@ -174,6 +180,7 @@ class Provider:
 
     def add(self, at: int, table: str, /, **row: Any) -> dict[str, Any]:
         """Insert a row into one of the provider's tables."""
+        self.rows.setdefault(table, {})[row["id"]] = row
         return self.builder.add(at, f"{self.name}_{table}", **row)
 
     def fill(self, journeys: list[dict[str, Any]]) -> None:
@@ -326,6 +333,7 @@ class Provider:
             row["plan"] = plan
             row["scheduled_id"] = self.id("s", seed["key"]) if ahead else None
         after = self.aftermath(seed, row)
+        self.mail.ride(seed, row, after, route)
         over = all(moment <= self.builder.start for moment, _ in after)
         if over and self.builder.start - asked > RECENT:
             for _, change in after:
@@ -424,6 +432,7 @@ class Provider:
             self.add(self.town.first, "contacts", **contact)
         for split in self.seeds.get("splits", []):
             at = self.town.moment(split["at"])
+            invitations = []
             for key in split["with"]:
                 invitation = {
                     "id": self.id("s", f"{split['ride']}-{key}"),
@@ -431,7 +440,9 @@ class Provider:
                     "contact_id": self.id("c", key),
                     "invited_at": iso(at),
                 }
-                self.add(at, "splits", **invitation)
+                invitations.append(self.add(at, "splits", **invitation))
+            ride = self.rows["rides"][self.id("r", split["ride"])]
+            self.mail.split(ride, at, invitations)
         for parcel in self.seeds.get("parcels", []):
             self.parcel(parcel)
 
@@ -462,13 +473,18 @@ class Provider:
         if seed.get("cancelled"):
             row["cancelled_at"] = iso(parse_time(row["matched_at"]) + trips.MINUTE)
         self.add(at, "deliveries", **row)
+        self.mail.parcel(row, route)
+
+    def switches(self) -> list[tuple[str, bool]]:
+        """Return the moments (ISO) at which round-up was switched on or off, oldest first."""
+        given = self.seeds["round_up"]
+        return [(iso(self.town.moment(str(day))), enabled) for day, enabled in given]
 
     def lyft_only(self) -> None:
         """Write when round-up was switched on or off, and challenges."""
-        for number, (day, enabled) in enumerate(self.seeds["round_up"]):
-            at = self.town.moment(str(day))
-            switch = {"id": self.id("u", str(number)), "enabled": enabled, "at": iso(at)}
-            self.add(at, "round_up", **switch)
+        for number, (at, enabled) in enumerate(self.switches()):
+            switch = {"id": self.id("u", str(number)), "enabled": enabled, "at": at}
+            self.add(parse_time(at), "round_up", **switch)
         for challenge in self.seeds["challenges"]:
             starts = self.town.moment(f"{challenge['starts']}T00:00")
             ends = self.town.moment(f"{challenge['ends']}T00:00")

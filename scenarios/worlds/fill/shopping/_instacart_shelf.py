@@ -6,6 +6,7 @@ This writes the catalogue, stores near the person, the account, and open carts.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from datetime import time
 from pathlib import Path
 from typing import Any
@@ -44,12 +45,17 @@ class Shelf:
         self.builder = builder
         self.seeds = seeds
         self.first = parse_time(f"{seeds['since']}T00:00:00Z")
+        builder.stands(self.first)
+        # What life.yaml and habits choose from; the files in `grocery` add to neither.
         self.products: dict[str, dict[str, Any]] = {}
         self.families: dict[str, list[dict[str, Any]]] = {}
+        self._keys: set[str] = set()
         self.stores: dict[str, dict[str, Any]] = {}
         self.exceptions: dict[str, stock.Exceptions] = {}
         self.needed: dict[str, dict[str, None]] = {}
         self._catalogue(parsed(CATALOGUE))
+        for path in sorted(CATALOGUE.with_name("grocery").glob("*.yaml")):
+            self._range(parsed(path))
         for key, seed in seeds["stores"].items():
             self._store(key, seed)
         for number, seed in enumerate(seeds["exceptions"]):
@@ -68,8 +74,21 @@ class Shelf:
     def _catalogue(self, catalogue: dict[str, Any]) -> None:
         for recipe in catalogue.pop("recipes"):
             self._recipe(*recipe)
-        words = catalogue.pop("words")
+        self.words = catalogue.pop("words")
         self.crew = [self._shopper(name) for name in catalogue.pop("shoppers")]
+        for key, row in self._rows(catalogue):
+            own_key, product = self._product(key, row)
+            self.products[own_key] = product
+            self.families.setdefault(row["family"], []).append(product)
+
+    def _range(self, catalogue: dict[str, Any]) -> None:
+        """Write what stores also carry, but what nobody's habits are made of."""
+        self.words |= catalogue.pop("words", {})
+        for key, row in self._rows(catalogue):
+            self._product(key, row)
+
+    def _rows(self, catalogue: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield the key and columns of each product of a list."""
         for category, families in catalogue.items():
             for family, products in families.items():
                 for name, brand, size, unit, price, labels in products:
@@ -82,9 +101,9 @@ class Shelf:
                         "unit": unit,
                         "price": price,
                         "labels": [LABELS[c] for c in labels],
-                        "words": words.get(family, ""),
+                        "words": self.words.get(family, ""),
                     }
-                    self._product(f"{slug(family)}-{slug(brand)}-{size:g}", row)
+                    yield f"{slug(family)}-{slug(brand)}-{size:g}", row
 
     def _recipe(
         self,
@@ -124,12 +143,12 @@ class Shelf:
         }
         return self.builder.add(self.first, "instacart_shoppers", **row)
 
-    def _product(self, key: str, row: dict[str, Any]) -> None:
-        while key in self.products:
+    def _product(self, key: str, row: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+        """Write a product and return its key, which no other has, with its row."""
+        while key in self._keys:
             key += "-b"
-        product = self.builder.add(self.first, "instacart_products", id=self.id("p", key), **row)
-        self.products[key] = product
-        self.families.setdefault(row["family"], []).append(product)
+        self._keys.add(key)
+        return key, self.builder.add(self.first, "instacart_products", id=self.id("p", key), **row)
 
     def _store(self, key: str, seed: dict[str, Any]) -> None:
         place = self.builder.places.get(key, {}) | seed.get("place", {})

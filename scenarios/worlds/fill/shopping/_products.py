@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 from random import Random
@@ -22,17 +23,46 @@ _SPREAD = {
     "target": (0.98, 1.08, (99,)),
 }
 """By shop: the lowest and highest factor on the list price, and the endings of its prices."""
+_RATED = {"amazon": 1, "walmart": 0.35, "target": 0.2}
+"""By shop: how many people rate a product there, as a share of those who do on Amazon."""
 PER_ORDER = 12
 """Units of a product that one order may hold, unless seeds say otherwise."""
 
 
 @functools.cache
 def catalogue() -> dict[str, Any]:
-    """Return the parsed lists of products, coupons, offers and reviews."""
+    """Return the parsed lists of products, coupons, offers and reviews.
+
+    `staples` are the keys of the products that the lives of the persons refer to.
+    """
     lists: dict[str, Any] = {}
-    for name in ("_catalogue.yaml", "_reviews.yaml"):
+    for name in ("_catalogue.yaml", "_descriptions.yaml", "_reviews.yaml"):
         lists |= parsed(Path(__file__).with_name(name))
-    return lists
+    categories = dict(lists["categories"])
+    products = list(lists["products"])
+    for path in sorted(Path(__file__).with_name("range").glob("*.yaml")):
+        part = parsed(path)
+        categories |= part.get("categories", {})
+        for category, rows in part["products"].items():
+            products += [_wide(category, *row) for row in rows]
+    staples = frozenset(row[0] for row in lists["products"])
+    return lists | {"categories": categories, "products": products, "staples": staples}
+
+
+def _wide(
+    category: str,
+    key: str,
+    name: str,
+    brand: str,
+    price: float,
+    shops: str,
+    about: str,
+    features: Sequence[str] = (),
+    more: dict[str, Any] | None = None,
+) -> list[Any]:
+    """Return a product of the files in `range` as one of `_catalogue.yaml`."""
+    extras = {"about": about, "f": list(features)} | (more or {})
+    return [key, name, brand, category, price, shops, extras]
 
 
 class Products:
@@ -84,7 +114,7 @@ class Products:
             "brand": brand,
             "category": category,
             "department": kind["department"],
-            "description": more.get("about", f"{name} by {brand}."),
+            "description": more.get("about") or catalogue()["descriptions"][key],
             "features": more.get("f", []),
             "food": kind.get("food", False),
             "final_sale": more.get("final", False),
@@ -97,7 +127,7 @@ class Products:
                 "item_id": self.upc(key),
                 "title": more.get(short, f"{brand} {name[0].upper()}{name[1:]}"),
                 "words": words,
-                "stars": self._stars(shop, key),
+                "stars": self._stars(shop, key, more.get("r"), kind["rated"]),
                 "per_order": more.get("limit", PER_ORDER),
             }
             discontinued = short in more.get("gone", "")
@@ -124,9 +154,16 @@ class Products:
         dollars = _dollars_below(price * chance.uniform(low, high))
         return dollars * 100 + chance.choice(endings)
 
-    def _stars(self, shop: str, key: str) -> list[int]:
+    def _stars(self, shop: str, key: str, known: int | None, usual: int) -> list[int]:
+        """Return how many ratings without text a product has, from one star to five.
+
+        `known` is about how many it has on Amazon, if its seeds say so; `usual` is what the better
+        known products of its category have.
+        """
         chance = self.builder.chance("stars", shop, key)
-        many = int(10 ** chance.uniform(0.6, 3.3))
+        drawn = chance.random()
+        many = known * (0.8 + 0.4 * drawn) if known else usual * 10 ** (1.8 * drawn - 1.5)
+        many *= _RATED[shop]
         good = chance.uniform(0.45, 0.75)
         shares = (0.05, 0.04, (1 - good) * 0.25, (1 - good) * 0.55, good)
         return [int(many * s * chance.uniform(0.7, 1.3)) for s in shares]

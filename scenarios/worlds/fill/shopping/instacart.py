@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from scenarios.worlds.build import Builder
 from scenarios.worlds.fill.shopping._instacart_shelf import Shelf, tokens
+from scenarios.worlds.fill.shopping._letters import mail_groceries
 from servers.kit.control import make_id
 from servers.kit.noise import share
 from servers.kit.values import cents, iso, parse_time
@@ -44,6 +45,7 @@ def fill(builder: Builder, seeds: dict[str, Any]) -> None:
         book.order(plan)
     shelf.carts()
     shelf.stock_up()
+    mail_groceries(builder)
 
 
 class Book:
@@ -162,6 +164,8 @@ class Book:
         tip = 200 + 100 * int(6 * share("tip", order_id))
         if "total" in plan:
             lines, fee, tip = self._to_total(plan, lines, prices, fee)
+        else:
+            lines = _enough(lines, prices, store["min_order"])
         subtotal = sum(prices[line.product["id"]] * line.quantity for line in lines)
         row: dict[str, Any] = {
             "id": order_id,
@@ -314,6 +318,17 @@ class Book:
                 "created_at": iso(at),
             }
             self.builder.add(at, "instacart_issues", **issue)
+
+
+def _enough(lines: list[Line], prices: dict[str, int], least: int) -> list[Line]:
+    """Return lines with more of the cheapest product, as far as a store's minimum order asks."""
+    short = least - sum(prices[line.product["id"]] * line.quantity for line in lines)
+    if short <= 0:
+        return lines
+    cheapest = min(lines, key=lambda line: prices[line.product["id"]])
+    more = -(-short // prices[cheapest.product["id"]])
+    filled = cheapest._replace(quantity=cheapest.quantity + more)
+    return [filled if line is cheapest else line for line in lines]
 
 
 def _issue_type(words: str) -> str:

@@ -8,6 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from scenarios.worlds.build import Builder
+from scenarios.worlds.fill.shopping._letters import mail_shop
+from scenarios.worlds.fill.shopping._opinions import Opinions
 from scenarios.worlds.fill.shopping._orders import Orders
 from scenarios.worlds.fill.shopping._products import PREFIX, SHOPS, Products, catalogue
 from servers.kit.values import cents, iso
@@ -42,6 +44,7 @@ class Shops:
         self.since = builder.start - seeds.get("days", 365) * DAY
         self.opened = builder.start - _OPENED * DAY
         self.products = Products(builder, self.opened)
+        self.opinions = Opinions()
         self.addresses = {key: self._address(seed) for key, seed in seeds["addresses"].items()}
         # The states of addresses and stores, by key; `_stores` adds those of the stores.
         self.states = {key: place["state"] for key, place in self.addresses.items()}
@@ -73,6 +76,8 @@ class Shops:
         for points, days, why in self.seeds["target"].get("points", []):
             at = self.builder.start + days * DAY
             orders.points(at, iso(at), why, points, None)
+        for shop in PREFIX:
+            mail_shop(self.builder, shop)
 
     def _address(self, seed: dict[str, Any]) -> dict[str, Any]:
         if "place" not in seed:
@@ -149,10 +154,15 @@ class Shops:
     def _shelves(self, shop: str, key: str, store: str) -> None:
         """Write some shelves by chance, then those that seeds describe."""
         chance = self.builder.chance("shelves", shop, key)
-        rows = []
-        for family in self.products.sold[shop].values():
+        # The draw from staples does not depend on how wide the range is.
+        staples = []
+        others = []
+        for product, family in self.products.sold[shop].items():
+            rows = staples if product in catalogue()["staples"] else others
             rows += [row for row in family if not row["online_only"]]
-        picked = {row["id"]: row for row in chance.sample(rows, 8)}
+        drawn = chance.sample(staples, 8)
+        drawn += self.builder.chance("more shelves", shop, key).sample(others, len(others) // 32)
+        picked = {row["id"]: row for row in drawn}
         for row in picked.values():
             price = None
             # Draw first: skipping the draw for some rows would change what follows for the others.
@@ -346,33 +356,25 @@ class Shops:
     def _reviews(self, shop: str) -> None:
         for key, rows in self.products.sold[shop].items():
             chance = self.builder.chance("reviews", shop, key)
-            # No text is used twice for one product.
-            texts = self._texts(self.products.items[key]["department"])
+            product = self.products.items[key]
+            titles: set[str] = set()
             for number in range(chance.choice([0, 0, 0, 1, 1, 2])):
                 stars = chance.choice(catalogue()["review_stars"])
-                words = self.builder.chance("words", shop, key, number)
-                _, title, body = texts[stars].pop(words.randrange(len(texts[stars])))
+                wording = self.builder.chance("words", shop, key, number)
+                title, body = self.opinions.review(product, stars, titles, wording)
                 at = self.since + chance.randrange(self.builder.start - self.since - DAY)
-                name = self.products.items[key]["name"].split(",")[0]
                 row = {
                     "id": self.id(PREFIX[shop] + "r", f"{key}-{number}"),
                     "subject": rows[0]["id"],
                     "rating": stars,
                     "title": title,
-                    "body": body.format(p=name[0].lower() + name[1:], n=chance.randint(2, 20)),
+                    "body": body,
                     "author": chance.choice(catalogue()["authors"]),
                     "verified": chance.random() < 0.75,
                     "mine": False,
                     "at": iso(at),
                 }
                 self.builder.add(at, f"{shop}_reviews", **row)
-
-    def _texts(self, department: str) -> dict[int, list[Any]]:
-        """Return the texts of reviews that suit a department, by stars."""
-        texts = {}
-        for stars, rows in catalogue()["reviews"].items():
-            texts[stars] = [row for row in rows if row[0] in (None, department)]
-        return texts
 
     # -- the person's reviews, plans and lists -----------------------------------------------------
     def _own_reviews(self, orders: Orders) -> None:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 from scenarios.worlds.build import Builder, parsed
+from scenarios.worlds.fill.travel import _letters as letters
 from servers.kit.errors import InputError
 from servers.kit.values import cents, iso, parse_time, round_cents
 from servers.kit.zones import local_day, local_moment
@@ -445,7 +446,7 @@ class Travel:
         me = self.builder.person | {"email": self.builder.person["emails"]["personal"]}
         guest = self.builder.person["people"].get(stay.get("guest"), me)
         key = self.builder.id(words.booking_id, stay["key"])
-        self.builder.add(
+        row = self.builder.add(
             booked_at,
             f"{site}_bookings",
             id=key,
@@ -472,6 +473,11 @@ class Travel:
         if stay.get("cancelled"):
             at = parse_time(stay["cancelled"])
             self.builder.change(at, f"{site}_bookings", key, cancelled_at=iso(at))
+        city = self.cities[hotel["city_id"]]
+        shown = hotel | {"city": city["name"], "state": self.parts["states"][city["state"]][0]}
+        card_key = stay.get("card") or self._card(site)
+        card = self.builder.person["cards"].get(card_key, {}) | self.seeds["cards"][card_key]
+        letters.tell(self.builder, site, stay, row, shown, room, card)
 
     def _room(self, stay: dict[str, Any]) -> dict[str, Any]:
         """Return the room type of a stay: the given one, or the first refundable one that fits."""

@@ -5,14 +5,17 @@ Opening balances are computed from the balances that the seeds give for the star
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date
 from typing import Any
 
 from scenarios.worlds.build import Builder
+from scenarios.worlds.fill import manners
+from scenarios.worlds.fill.payments import _ahead
+from scenarios.worlds.fill.payments._books import Books
 from servers.kit.errors import InputError
 from servers.kit.values import cents, iso, parse_time
 from servers.kit.zones import day_start, months_later
+from servers.payments import _mail as mail
 from servers.payments import _rules as rules
 from servers.payments._requests import REQUEST_LIFE
 from servers.payments.zelle._model import CLAIM
@@ -26,183 +29,13 @@ CREDIT_CARD = "amex"
 def fill(builder: Builder, seeds: dict[str, Any]) -> None:
     """Write accounts, both providers and the ledger."""
     books = Books(builder, seeds)
-    Venmo(books, seeds["venmo"]).fill()
-    Zelle(books, seeds["zelle"]).fill()
+    providers = {"venmo": Venmo(books, seeds["venmo"]), "zelle": Zelle(books, seeds["zelle"])}
+    for provider in providers.values():
+        provider.fill()
     books.close()
-
-
-class Books:
-    """Accounts and their entries, from which the opening balances are computed at the end."""
-
-    def __init__(self, builder: Builder, seeds: dict[str, Any]) -> None:
-        self.builder = builder
-        self.seeds = seeds
-        self.people = builder.person["people"]
-        self.first = parse_time(f"{seeds['since']}T00:00:00Z")
-        self.moves: dict[str, list[tuple[int, int]]] = {}
-        self._entries = 0
-
-    def id(self, prefix: str, key: str) -> str:
-        """Return the id of a row by its key."""
-        return self.builder.id(prefix, key)
-
-    def move(self, account: str, at: int, amount: int) -> None:
-        """Note that the balance of an account changed."""
-        self.moves.setdefault(account, []).append((at, amount))
-
-    def enter(
-        self, account: str, at: int, amount: int, ref: str, what: str, made: int | None = None
-    ) -> None:
-        """Enter an amount in an account; `made` is when it became known (by default, `at`)."""
-        account = self.seeds["behind"].get(account, account)
-        self._entries += 1
-        row = {
-            "account_id": self.id("acct", account),
-            "amount": amount,
-            "at": iso(at),
-            "ref": ref,
-            "what": what,
-        }
-        self.builder.add(
-            at if made is None else made,
-            "payments_entries",
-            id=self.id("ent", str(self._entries)),
-            **row,
-        )
-        self.move(account, at, amount)
-
-    def opening(self, account: str, held: float) -> int:
-        """Return an account's first balance in cents, so that it holds `held` dollars at the start.
-
-        Raises `InputError` if the account would have been overdrawn at any time.
-        """
-        moves = sorted(m for m in self.moves.get(account, []) if m[0] <= self.builder.start)
-        opening = cents(held) - sum(amount for _, amount in moves)
-        balance = opening
-        for at, amount in moves:
-            balance += amount
-            if balance < 0:
-                raise InputError(
-                    f"payments.yaml: {account} would be overdrawn by "
-                    f"{-balance / 100:.2f} at {iso(at)}"
-                )
-        if opening < 0:
-            raise InputError(f"payments.yaml: {account} would open with {opening / 100:.2f}")
-        return opening
-
-    def close(self) -> None:
-        """Write the ledger, then the accounts."""
-        for number, item in enumerate(self.seeds["ledger"]):
-            for day in _days(self.seeds["since"], self.builder.start):
-                at = int(datetime.combine(day, time(item["hour"]), UTC).timestamp())
-                if day.day in item["days"] and at < self.builder.start:
-                    amount = item["amount"]
-                    if isinstance(amount, list):
-                        chance = self.builder.chance("ledger", number, day)
-                        amount = round(chance.uniform(*amount), 2)
-                    self.enter(item["account"], at, cents(amount), "", item["what"])
-        person = self.builder.person
-        for key, bank in person["banks"].items():
-            self.account("bank_account", key, bank)
-        for key, card in person["cards"].items():
-            kind = "debit_card" if key in self.seeds["behind"] else "credit_card"
-            self.account(kind, key, card)
-
-    def account(self, kind: str, key: str, given: dict[str, Any]) -> None:
-        """Write a bank account or a card; a debit card has no balance besides its account's."""
-        behind = self.seeds["behind"].get(key)
-        self.builder.add(
-            self.first,
-            "payments_accounts",
-            id=self.id("acct", key),
-            behind=self.id("acct", behind) if behind else None,
-            type=kind,
-            name=given["name"],
-            last4=given["last4"],
-            opening=0 if behind else self.opening(key, self.seeds["accounts"][key]),
-        )
-
-    def profile(self, table: str, username: str) -> None:
-        """Write the signed-in account."""
-        who = self.builder.person
-        row = {
-            "name": who["name"],
-            "username": username,
-            "email": who["emails"]["personal"],
-            "phone": who["phone"],
-        }
-        self.builder.add(self.first, table, id="me", timezone=who["timezone"], **row)
-
-    def contacts(self, table: str, prefix: str, keys: list[str], venmo: bool) -> None:
-        """Write a contact list; all contacts are known since the first day."""
-        for key in keys:
-            who = self.people[key]
-            username = who["venmo"] if venmo else who["email"].split("@")[0]
-            row = {
-                "name": who["name"],
-                "username": username,
-                "email": who["email"],
-                "phone": who["phone"],
-            }
-            self.builder.add(
-                self.first, table, id=self.id(prefix, key), added_at=iso(self.first), **row
-            )
-
-    def sources(self, table: str, prefix: str, linked: dict[str, bool]) -> None:
-        """Write linked accounts and cards, one per hour."""
-        for hour, (key, active) in enumerate(linked.items()):
-            at = self.first + hour * 3600
-            self.builder.add(
-                at,
-                table,
-                id=self.id(prefix, key),
-                account_id=self.id("acct", key),
-                added_at=iso(at),
-                active=active,
-            )
-
-    def expand(self, service: str, pattern: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        """Yield the single rows that a recurring pattern stands for."""
-        for key, day, month in self._pattern_days(pattern):
-            # The order of the draws determines every row.
-            chance = self.builder.chance(service, pattern["key"], day)
-            skipped = chance.random() < pattern.get("skip", 0)
-            clock = time(pattern["hour"], chance.randrange(60), chance.randrange(60))
-            at = int(datetime.combine(day, clock, UTC).timestamp())
-            if skipped or at >= self.builder.start - rules.DAY:
-                continue
-            note = chance.choice(pattern["notes"]).format(month=f"{month:%B}")
-            amount = pattern["amount"]
-            if isinstance(amount, list):
-                amount = chance.choice(amount)
-            categorised = chance.random() < 0.7 or "before" in pattern
-            yield pattern | {
-                "key": key,
-                "at": iso(at),
-                "amount": amount,
-                "note": note,
-                "category": pattern.get("category") if categorised else None,
-            }
-
-    def _pattern_days(self, pattern: dict[str, Any]) -> Iterator[tuple[str, date, date]]:
-        """Yield each day of a pattern with the key of its row and the month that it is for.
-
-        A monthly pattern falls on a `day`, or some days `before` the month that it is for. Any
-        other pattern falls on a weekday, `every` so many days.
-        """
-        number = 0
-        for day in _days(self.seeds["since"], self.builder.start):
-            if pattern["every"] != "month":
-                days = (day - _first_weekday(self.seeds["since"], pattern["day"])).days
-                if days >= 0 and days % pattern["every"] == 0:
-                    number += 1
-                    yield f"{pattern['key']}-{number}", day, day
-            elif "before" in pattern:
-                month = months_later(day.replace(day=1), 1)
-                if (month - day).days == pattern["before"]:
-                    yield f"{pattern['key']}-{month:%Y-%m}", day, month
-            elif day.day == pattern["day"]:
-                yield f"{pattern['key']}-{day:%Y-%m}", day, day
+    for name, provider in providers.items():
+        for seed in _ahead.payments(builder, name):
+            provider.pay(seed)
 
 
 class Venmo:
@@ -231,7 +64,7 @@ class Venmo:
             self.pay(row)
         for row in seeds["cash_outs"]:
             self.cash_out(row)
-        for row in seeds["requests"]:
+        for row in [*seeds["requests"], *_ahead.requests(self.builder, "venmo")]:
             self.request(row)
         for row in seeds["groups"]:
             self.group(row)
@@ -284,7 +117,10 @@ class Venmo:
             "settles_at": iso(settles),
             "failure": seed.get("failure"),
         }
-        self.builder.add(at, "venmo_transactions", id=transaction, **row)
+        self.builder.arrive(at, "venmo_transactions", id=transaction, **row)
+        paid_with = books.named(source) or "Venmo balance"
+        said = mail.of_payment(row | {"id": transaction}, paid_with if sent else None)
+        books.tell("venmo", _occasion(row), seed["with"], at, said)
         moves = []
         if not seed.get("failure"):
             moves.append((at, -(amount + fee) if sent else amount))
@@ -293,6 +129,7 @@ class Venmo:
             self.builder.change(
                 cancelled_at, "venmo_transactions", transaction, cancelled_at=iso(cancelled_at)
             )
+            books.tell("venmo", "payment_cancelled", seed["with"], cancelled_at, said)
             moves.append((cancelled_at, amount + fee))
         for moment, change in moves:
             if source in (None, "balance"):
@@ -311,19 +148,22 @@ class Venmo:
         transaction = books.id("vtx", seed["key"])
         arrives = at if instant else at + CASH_OUT_TAKES
         fee = min(max(round(amount * 0.0175), 25), 2_500) if instant else 0
-        self.builder.add(
-            at,
-            "venmo_transactions",
-            id=transaction,
-            note="Instant transfer" if instant else "Standard transfer",
-            created_at=iso(at),
-            settles_at=iso(arrives),
-            type="bank_transfer",
-            amount=amount,
-            fee=fee,
-            visibility="private",
-            source_id=books.id("vfs", seed["to"]),
-        )
+        row = {
+            "id": transaction,
+            "note": "Instant transfer" if instant else "Standard transfer",
+            "created_at": iso(at),
+            "settles_at": iso(arrives),
+            "type": "bank_transfer",
+            "amount": amount,
+            "fee": fee,
+            "visibility": "private",
+            "source_id": books.id("vfs", seed["to"]),
+        }
+        self.builder.add(at, "venmo_transactions", **row)
+        said = mail.of_payment(row, books.named(seed["to"]))
+        if not instant:
+            books.tell("venmo", "transfer_started", None, at, said)
+        books.tell("venmo", "transfer_arrived", None, at, said, due=arrives)
         books.move("wallet", at, -amount)
         books.enter(seed["to"], arrives, amount - fee, transaction, "venmo cash-out", made=at)
 
@@ -401,7 +241,7 @@ class Zelle:
                 self.pay(row)
         for row in seeds["singles"]:
             self.pay(row)
-        for row in seeds["requests"]:
+        for row in [*seeds["requests"], *_ahead.requests(self.builder, "zelle")]:
             _request(books, row, "zelle_requests", ("zrq", "zrc"), {}, self.pay)
         for row in seeds["scheduled"]:
             self.schedule(row)
@@ -433,7 +273,11 @@ class Zelle:
             "claim_by": iso(claim) if claim else None,
             "failure": seed.get("failure"),
         }
-        self.builder.add(at, "zelle_transfers", id=transfer, **row)
+        self.builder.arrive(at, "zelle_transfers", id=transfer, **row)
+        said = mail.of_payment(row | {"id": transfer}, books.named(bank))
+        books.tell("zelle", _occasion(row), seed["with"], at, said, bank)
+        if claim and not seed.get("cancelled"):
+            books.tell("zelle", "payment_returned", seed["with"], at, said, bank, claim)
         if not seed.get("failure"):
             books.enter(bank, at, -amount if sent else amount, transfer, "zelle transfer")
         if claim:
@@ -443,6 +287,7 @@ class Zelle:
             self.builder.change(
                 cancelled_at, "zelle_transfers", transfer, cancelled_at=iso(cancelled_at)
             )
+            books.tell("zelle", "payment_cancelled", seed["with"], cancelled_at, said, bank)
             books.enter(bank, cancelled_at, amount, transfer, "refund")
         return transfer
 
@@ -496,10 +341,7 @@ def _request(
     extra: dict[str, Any],
     pay: Any,
 ) -> None:
-    """Write a request and how it was closed; `prefixes` are the ID prefixes of both tables.
-
-    They are those of the requests and of the contacts.
-    """
+    """Write a request and how it was closed; `prefixes` are those of its ID and its contact's."""
     at = parse_time(seed["at"])
     request = books.id(prefixes[0], seed["key"])
     row = {
@@ -510,9 +352,17 @@ def _request(
         "expires_at": iso(at + REQUEST_LIFE),
         "note": seed["note"],
     }
-    books.builder.add(at, table, id=request, **row, **extra)
+    books.builder.arrive(at, table, id=request, **row, **extra)
+    provider = table.partition("_")[0]
+    said = mail.of_request(row | {"id": request})
+    incoming = seed["way"] == "incoming"
+    books.tell(provider, "request_received" if incoming else "request_sent", seed["with"], at, said)
     if seed.get("closed"):
         closed_at = parse_time(seed["closed_at"])
+        if (seed["closed"], incoming) == ("declined", False):
+            books.tell(provider, "request_declined", seed["with"], closed_at, said)
+        elif (seed["closed"], incoming) == ("cancelled", True):
+            books.tell(provider, "request_withdrawn", seed["with"], closed_at, said)
         transaction = None
         if seed["closed"] == "paid":
             way = "sent" if seed["way"] == "incoming" else "received"
@@ -525,15 +375,14 @@ def _request(
             closed_at=iso(closed_at),
             transaction_id=transaction,
         )
+    elif not incoming and at + REQUEST_LIFE > books.builder.start:
+        manners.react(books.builder, seed["with"], "request", provider, request)
 
 
-def _days(since: date, until: int) -> Iterator[date]:
-    day = since
-    last = datetime.fromtimestamp(until, UTC).date()
-    while day <= last:
-        yield day
-        day += timedelta(days=1)
-
-
-def _first_weekday(since: date, weekday: int) -> date:
-    return since + timedelta(days=(weekday - since.weekday()) % 7)
+def _occasion(row: dict[str, Any]) -> str:
+    """Return the occasion on which a provider mails the owner about a payment."""
+    if row["type"].endswith("received"):
+        return "payment_received"
+    if row["failure"]:
+        return "payment_failed"
+    return "payment_unclaimed" if row.get("claim_by") else "payment_sent"

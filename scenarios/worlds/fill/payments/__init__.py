@@ -1,0 +1,1 @@
+"""Payments: both providers and the ledger behind them."""
