@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 from anyio.abc import TaskGroup, TaskStatus
 
-from servers.kit.session import Session
+from servers.kit.session import ALL, Session
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -58,9 +58,11 @@ class Host:
                 served = True
                 episodes.add(name, session, token)
             headers = {"Authorization": f"Bearer {token}"}
+            # One search covers all services, so it needs one server.
+            offered = [ALL] if session.expose == "search" else list(session.classes)
             return [
                 {"name": s, "url": f"http://127.0.0.1:{port}/{name}/{s}/mcp", "headers": headers}
-                for s in session.classes
+                for s in offered
             ]
 
         try:

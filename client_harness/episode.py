@@ -22,9 +22,9 @@ from scenarios.setup import beginning
 from scenarios.worlds import build
 from servers.kit.control import Control
 from servers.kit.errors import InputError
-from servers.kit.events import Attempt, Event, end_of
+from servers.kit.events import Attempt, End, Event, end_of
 from servers.kit.evidence import Watch
-from servers.kit.session import Session
+from servers.kit.session import Exposure, Session
 from servers.kit.store import World
 from servers.kit.values import parse_time
 
@@ -39,7 +39,8 @@ class Episode:
 
     `faulted=False` leaves the faults out; `faults` replaces the scenario's own. `disclose` says how
     held-back services appear: `notify` adds them to the tool list when they are disclosed, `locked`
-    lists them from the start and refuses calls until then.
+    lists them from the start and refuses calls until then. `expose` says whether the agent is
+    offered the tools or a search for them.
     """
 
     def __init__(
@@ -50,6 +51,7 @@ class Episode:
         faulted: bool = True,
         disclose: DisclosureMode = "notify",
         faults: list[Fault] | None = None,
+        expose: Exposure = "tools",
     ) -> None:
         # Its patterns take long to compile, and a server that only serves needs none of them.
         from client_harness.user import User
@@ -73,6 +75,7 @@ class Episode:
             tools=scenario.tools,
             locked=disclose == "locked",
             call_limit=scenario.limits.calls,
+            expose=expose,
         )
         self.session.on_attempt.append(self._heard)
         self._heard_of = dict.fromkeys((d.service for d in scenario.disclose), 0)
@@ -141,9 +144,13 @@ class Episode:
 
     def finish(self, status: str, reason: str | None = None) -> None:
         """Write the trace's last event: the status, the changes, and the facts about each fault."""
+        end = self.ending(status, reason)
+        self.session.record_end(status, faults=end.faults, changes=end.changes or [], reason=reason)
+
+    def ending(self, status: str, reason: str | None = None) -> End:
+        """Return the event with which the trace would end now."""
         facts = {f.name: _facts(self.control, f) for f in self.faults}
-        changes = self.world.log(self.mark)
-        self.session.record_end(status, faults=facts, changes=changes, reason=reason)
+        return self.session.ending(status, self.world.log(self.mark), facts, reason)
 
     def record(self, expected: Expected | None = None, reader: Reader | None = None) -> Record:
         """Return the record that the judge reads; `expected` is what right runs change."""

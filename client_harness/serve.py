@@ -14,7 +14,10 @@ from typing import Any
 
 import anyio
 
+from client_harness.briefing import briefing
 from client_harness.episode import DisclosureMode, Episode
+from client_harness.offers import EVERYTHING, offered
+from client_harness.played import FOLDER, Played
 from fault_profiles.model import Fault, ordered
 from fault_profiles.profiles import profile
 from scenarios import load
@@ -24,8 +27,8 @@ from servers.kit import database
 from servers.kit.control import Control
 from servers.kit.errors import InputError, UnknownName, cut
 from servers.kit.plain import is_there
-from servers.kit.service import all_tables, chosen, services
-from servers.kit.session import Session
+from servers.kit.service import all_tables
+from servers.kit.session import ALL, Exposure, Session
 from servers.kit.store import World
 from servers.kit.values import parse_time
 
@@ -42,25 +45,64 @@ def open_session(
     seed: int | None = None,
     disclose: DisclosureMode = "notify",
     most_tools: int | None = None,
+    expose: Exposure = "tools",
 ) -> tuple[Session, Scenario | None]:
     """Return a session to serve, with its scenario if one was named.
 
-    Without a scenario, the session has a person's `world` (by default maya's) with all services or
-    the named ones; a category or domain names several. `faults` names a profile, which replaces a
-    scenario's own faults. `most_tools` narrows a scenario for a client that accepts no more. `db`
-    keeps the world and the clock in files (`db` and `db`.control), with which later sessions
-    continue. Raises `InputError`.
+    Without a scenario, the session has a person's `world` (by default maya's) with the everyday
+    services or the named ones (see `offers.offered`). With `expose="search"`, its servers list two
+    tools that find and call the others, and everything is on offer by default. `faults` names a
+    profile, which replaces a scenario's own faults. `most_tools` narrows a scenario for a client
+    that accepts no more. `db` keeps the world and the clock in files (`db` and `db`.control), with
+    which later sessions continue. Raises `InputError`.
     """
-    plagued = profile(faults).faults if faults is not None else None
     if scenario is None:
-        session = _world(world, names, plagued or [], db, seed or 0)
+        plagued = profile(faults).faults if faults is not None else []
+        wanted = names or ([EVERYTHING] if expose == "search" else [])
+        session = _world(world, wanted, plagued, db, seed or 0)
+        session.expose = expose
+        session.briefing = briefing(session, session.control.get("world") or world or DEFAULT_WORLD)
         count = sum(len(cls.tools) for cls in session.classes.values())
-        if most_tools is not None and count > most_tools:
+        if most_tools is not None and expose == "tools" and count > most_tools:
             raise InputError(
                 f"these services have {count} tools, more than {most_tools}; "
                 "choose fewer with --services"
             )
         return session, None
+    if db is not None:
+        raise InputError("--db keeps a world to play with, but a scenario always begins afresh")
+    play = open_play(
+        scenario,
+        names,
+        world=world,
+        faults=faults,
+        seed=seed,
+        disclose=disclose,
+        most_tools=most_tools,
+        expose=expose,
+    )
+    return play.episode.session, play.episode.scenario
+
+
+def open_play(
+    scenario: str,
+    names: Sequence[str] = (),
+    *,
+    world: str | None = None,
+    faults: str | None = None,
+    seed: int | None = None,
+    disclose: DisclosureMode = "notify",
+    most_tools: int | None = None,
+    expose: Exposure = "tools",
+    folder: Path | None = None,
+) -> Played:
+    """Return a scenario to serve, whose trace goes to a file in `folder` as it is played.
+
+    By default, `folder` is `runs/played`.
+
+    The other arguments are those of `open_session`. Raises `InputError`.
+    """
+    plagued = profile(faults) if faults is not None else None
     if world is not None:
         raise InputError("a scenario has its own world; leave --world out")
     scenarios = load.resolve([scenario])
@@ -71,13 +113,22 @@ def open_session(
         kept = _among(names, made.services)
         tools = {name: patterns for name, patterns in made.tools.items() if name in kept}
         made = made.model_copy(update={"services": kept, "tools": tools})
-    if most_tools is not None:
+    if most_tools is not None and expose == "tools":
         made = load.fewer(made, most_tools)
-    if db is not None:
-        raise InputError("--db keeps a world to play with, but a scenario always begins afresh")
-    episode = Episode(made, seed=seed, disclose=disclose, faults=plagued)
-    episode.session.turn = 1
-    return episode.session, made
+    episode = Episode(
+        made,
+        seed=seed,
+        disclose=disclose,
+        faults=plagued.faults if plagued is not None else None,
+        expose=expose,
+    )
+    known = scenarios[0]
+    name = known if isinstance(known, str) else str(known.resolve())
+    named = plagued.name if plagued is not None else None
+    play = Played(episode, name, named, folder or FOLDER)
+    session = episode.session
+    session.briefing = briefing(session, made.world, whole=False, prompts=play.prompts())
+    return play
 
 
 def _among(names: Sequence[str], known: Sequence[str]) -> list[str]:
@@ -90,15 +141,15 @@ def _among(names: Sequence[str], known: Sequence[str]) -> list[str]:
 def _world(
     name: str | None, wanted: Sequence[str], faults: list[Fault], db: Path | None, seed: int
 ) -> Session:
-    names = chosen(wanted) or list(services())
+    tools = offered(wanted)
+    narrow = {service: patterns for service, patterns in tools.items() if patterns != ["*"]}
     start = parse_time(build.person(name or DEFAULT_WORLD)["start"])
     if db is not None:
         world, control = _kept(db, seed, name, start)
     else:
-        shared = build.shared(name or DEFAULT_WORLD, names if wanted else None)
-        world = shared.share()
+        world = build.shared(name or DEFAULT_WORLD, tools).share()
         control = Control(start, seed)
-    return Session(names, world, control, faults=ordered(faults))
+    return Session(list(tools), world, control, faults=ordered(faults), tools=narrow)
 
 
 def _columns(world: World, table: str) -> set[str]:
@@ -178,10 +229,12 @@ def http(
 ) -> None:
     """Serve each service of a session at its own URL, and all of them at one, until interrupted.
 
+    A session that exposes a search has the one URL only.
+
     `say` is called with `{"servers": [{name, url, headers}], "all": {…}}` once the port is open.
     Raises `InputError` if it cannot be opened.
     """
-    from servers.kit.app import ALL, LOOPBACK, Episodes, make_app, run_app
+    from servers.kit.app import LOOPBACK, Episodes, make_app, run_app
 
     secret = token or secrets.token_urlsafe(24)
     episodes = Episodes()
@@ -189,13 +242,14 @@ def http(
 
     async def serve() -> None:
         hosts = LOOPBACK if host in ("127.0.0.1", "localhost", "::1") else (*LOOPBACK, f"{host}:*")
-        app = make_app(episodes, hosts=hosts, names=(*session.classes, ALL))
+        single = () if session.expose == "search" else tuple(session.classes)
+        app = make_app(episodes, hosts=hosts, names=(*single, ALL))
         headers = {"Authorization": f"Bearer {secret}"}
         shown_host = f"[{host}]" if ":" in host else host
         async with run_app(app, host, port) as bound:
             base = f"http://{shown_host}:{bound}/play"
             ways = []
-            for name in (*session.classes, ALL):
+            for name in (*single, ALL):
                 ways.append({"name": name, "url": f"{base}/{name}/mcp", "headers": headers})
             say({"servers": ways[:-1], "all": ways[-1]})
             await anyio.sleep_forever()

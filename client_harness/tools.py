@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from servers.kit.events import Attempt
-from servers.kit.session import SEPARATOR, Session
+from servers.kit.exposure import CALL
+from servers.kit.session import SEPARATOR, Session, split
 
 Transport = Literal["memory", "http"]
 """How agents in this process reach their tools."""
@@ -51,8 +52,14 @@ class Tools:
         return [ToolInfo(t.name, t.description or "", t.input_schema) for t in listed.tools]
 
     async def call(self, service: str, tool: str, args: dict[str, Any]) -> tuple[Any, bool]:
-        """Call a tool and return its data, and whether that is an error."""
-        return await self.call_named(f"{service}{SEPARATOR}{tool}", args)
+        """Call a tool and return its data, and whether that is an error.
+
+        If the session exposes a search, the call goes through the tool that calls the others.
+        """
+        name = f"{service}{SEPARATOR}{tool}"
+        if self._session.expose == "search":
+            return await self.call_named(CALL, {"name": name, "arguments": args})
+        return await self.call_named(name, args)
 
     async def call_named(self, name: str, args: dict[str, Any]) -> tuple[Any, bool]:
         """Call a tool by its listed name.
@@ -73,6 +80,9 @@ class Tools:
             return lost.seen, lost.is_error
 
     def _lost(self, name: str, args: dict[str, Any], after: int) -> Attempt | None:
+        if self._session.expose == "search":
+            name = args.get("name", name)
+            args = args.get("arguments", args)
         for event in reversed(self._session.trace()):
             if event.seq <= after:
                 break
@@ -88,8 +98,6 @@ class Tools:
 
         It goes straight to the session, which records and refuses it.
         """
-        from servers.kit.mcp import split
-
         reply = await self._session.call(*split(name), args)
         return reply.data, reply.is_error
 

@@ -19,7 +19,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from client_harness import connect
+from client_harness import connect, offers
 from client_harness.adapters import adapters
 from client_harness.agents import agents
 from client_harness.lookup import resolve
@@ -275,6 +275,7 @@ _LISTS: dict[str, List] = {
     "worlds": List(build.names, lambda name: _head(_world_page(name))),
     "histories": List(_histories, lambda name: _head(_history_file(name))),
     "profiles": List(profiles.profiles, lambda name: _head(profiles.locate(name))),
+    "offers": List(offers.offers, lambda name: _head(offers.locate(name))),
     "clients": List(connect.clients, _client_line),
 }
 
@@ -450,6 +451,7 @@ _SHELVES: dict[str, Shelf] = {
     "world": Shelf(build.names, lambda name: _file(_world_page(name))),
     "history": Shelf(_histories, lambda name: _file(_history_file(name))),
     "profile": Shelf(profiles.profiles, lambda name: _file(profiles.locate(name))),
+    "offer": Shelf(offers.offers, lambda name: _file(offers.locate(name))),
 }
 
 

@@ -33,6 +33,7 @@ class What(StrEnum):
     worlds = "worlds"
     histories = "histories"
     profiles = "profiles"
+    offers = "offers"
     clients = "clients"
     seeds = "seeds"
 

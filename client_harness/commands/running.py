@@ -161,7 +161,19 @@ def resume(
 
 
 def judge(
-    home: Folder,
+    home: Annotated[
+        Path,
+        typer.Argument(
+            help="The folder of a run, or the trace of a scenario that was served.", metavar="RUN"
+        ),
+    ],
+    said: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="What the agent told you at the end of a served scenario; repeat for its turns.",
+            metavar="TEXT",
+        ),
+    ] = None,
     judge_model: Model = None,
     judge_api_base: ApiBase = None,
     judge_votes: Votes = None,
@@ -169,18 +181,43 @@ def judge(
 ) -> None:
     """Judge a run's recorded traces again with the current checks and store the verdicts.
 
-    No agent is run again. Texts are read by phrases, or by the model that is named.
+    No agent is run again. Texts are read by phrases, or by the model that is named. A scenario that
+    was served is judged by its trace; a folder of such traces stands for the newest one.
 
     \b
     Example: client_harness judge runs/0001 --judge-model openai/gpt-5
     """
     from client_harness.judging.model_reader import judge_model as named
+    from client_harness.played import newest
     from client_harness.run import rejudge
+    from servers.kit.errors import InputError
 
+    trace = newest(home)
+    if trace is not None:
+        if judge_model or judge_api_base or judge_votes:
+            raise InputError(f"{trace}: a model reads the texts of runs only")
+        _judge_played(trace, said or [], json)
+        return
+    if said:
+        raise InputError("--said is for the trace of a scenario that was served, not for a run")
     reader = named(judge_model, judge_api_base, judge_votes)
     with _progress("judging") as tell:
         results = rejudge(home, tell, reader)
     _print_report([results], json=json)
+
+
+def _judge_played(trace: Path, said: list[str], json: bool) -> None:
+    import anyio
+
+    from client_harness.judging.played import judged, read, told
+
+    result = anyio.run(judged, read(trace), said)
+    if json:
+        _print.as_json(result.as_json())
+        return
+    for line in told(result):
+        print(line)
+    print(f"Trace: {trace}")
 
 
 def report(

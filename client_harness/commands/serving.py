@@ -3,18 +3,36 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from client_harness.commands import _print
 from servers.kit.seeds import MOST_SEED
 
+if TYPE_CHECKING:
+    from client_harness.played import Played
+    from servers.kit.session import Session
+
+
+class How(StrEnum):
+    """How the tools of services are offered."""
+
+    tools = "tools"
+    search = "search"
+
+
 Services = Annotated[
     str | None,
     typer.Option(
-        help="Only these services, categories or domains, separated by commas.", metavar="A,B"
+        help=(
+            "These services, categories or domains, separated by commas; `all` for all of them. "
+            "By default the everyday ones, or a scenario's own."
+        ),
+        metavar="A,B",
     ),
 ]
 Person = Annotated[
@@ -23,6 +41,28 @@ Person = Annotated[
 ]
 Faults = Annotated[
     str | None, typer.Option(help="A fault profile: a name or a YAML file.", metavar="PROFILE")
+]
+Expose = Annotated[
+    How,
+    typer.Option(
+        help=(
+            "What clients list: the tools, or two tools that find and call them, "
+            "which costs an agent few tokens whatever the number of services."
+        )
+    ),
+]
+Kept = Annotated[
+    Path | None,
+    typer.Option(
+        help="Keep the world in this file, so that the next session continues with it.",
+        metavar="FILE",
+    ),
+]
+Traces = Annotated[
+    Path | None,
+    typer.Option(
+        help="Folder for the trace of a played scenario; by default runs/played.", metavar="FOLDER"
+    ),
 ]
 ScenarioName = Annotated[
     str | None,
@@ -33,6 +73,7 @@ ScenarioName = Annotated[
 def serve(
     scenario: ScenarioName = None,
     services: Services = None,
+    expose: Expose = How.tools,
     world: Person = None,
     faults: Faults = None,
     stdio: Annotated[
@@ -50,12 +91,8 @@ def serve(
             envvar="HAYWIRE_TOKEN",
         ),
     ] = None,
-    db: Annotated[
-        Path | None,
-        typer.Option(
-            help="Keep the world in this file, so that the next session continues with it."
-        ),
-    ] = None,
+    db: Kept = None,
+    traces: Traces = None,
     seed: Annotated[
         int | None,
         typer.Option(min=-MOST_SEED, max=MOST_SEED, help="Seed for ids and random choices."),
@@ -75,24 +112,46 @@ def serve(
 ) -> None:
     """Serve services to any MCP client, over HTTP or on stdio.
 
+    A scenario that was played is judged when you press Ctrl-C, or at any time with `judge`.
+
     \b
     Example: client_harness serve --services venmo,gmail --faults flaky --port 8765
     """
     from client_harness import serve as serving
 
     disclose: Literal["locked", "notify"] = "locked" if locked else "notify"
-    session, played = serving.open_session(
-        scenario,
-        _names(services),
-        world=world,
-        faults=faults,
-        db=db,
-        seed=seed,
-        disclose=disclose,
-        most_tools=most_tools,
-    )
+    chosen = _names(services)
+    play = None
+    if scenario is not None and db is None:
+        play = serving.open_play(
+            scenario,
+            chosen,
+            world=world,
+            faults=faults,
+            seed=seed,
+            disclose=disclose,
+            most_tools=most_tools,
+            expose=expose.value,
+            folder=traces,
+        )
+        session = play.episode.session
+    else:
+        session, _ = serving.open_session(
+            scenario,
+            chosen,
+            world=world,
+            faults=faults,
+            db=db,
+            seed=seed,
+            most_tools=most_tools,
+            expose=expose.value,
+        )
+        if not chosen and expose is How.tools:
+            _print.note(_others(session))
     if stdio:
         serving.stdio(session)
+        if play is not None and play.begun:
+            _tell(play, _print.note)
         return
 
     def say(ways: dict[str, Any]) -> None:
@@ -102,9 +161,12 @@ def serve(
             servers = [*ways["servers"], ways["all"]]
             _print.columns([[server["name"], server["url"]] for server in servers])
             print(f"Header: Authorization: {ways['all']['headers']['Authorization']}")
-            if played is not None:
-                for turn in played.turns:
+            if play is not None:
+                for turn in play.episode.scenario.turns:
                     print(f"Say to your agent: {turn.user}")
+                if len(play.prompts()) > 1:
+                    names = [prompt.name for prompt in play.prompts()]
+                    print(f"Say it with your client's prompts: {', '.join(names)}")
             print("Press Ctrl-C to stop.")
         sys.stdout.flush()
 
@@ -112,14 +174,32 @@ def serve(
         serving.http(session, port, say, host=host, token=token)
     except KeyboardInterrupt:
         _print.note("stopped")
+    if play is not None and play.begun:
+        _tell(play, _print.note if json else print)
+
+
+def _tell(play: Played, say: Callable[[str], None]) -> None:
+    """Say how a play went, and where its trace is."""
+    import anyio
+
+    from client_harness.judging.played import judged, told
+
+    for line in told(anyio.run(judged, play.events())):
+        say(line)
+    if play.file is not None:
+        say(f"Trace: {play.file}")
+        say(f"With what your agent told you: client_harness judge {play.file} --said 'TEXT'")
 
 
 def connect(
     client: Annotated[str, typer.Argument(help="claude-desktop, claude-code, cursor or vscode.")],
     scenario: ScenarioName = None,
     services: Services = None,
+    expose: Expose = How.tools,
     world: Person = None,
     faults: Faults = None,
+    db: Kept = None,
+    traces: Traces = None,
     write: Annotated[
         bool,
         typer.Option("--write", help="Write it into the client's configuration and keep the rest."),
@@ -136,13 +216,17 @@ def connect(
     Example: client_harness connect claude-desktop --services venmo,zelle,gmail --write
     """
     from client_harness import connect as connecting
+    from client_harness.played import FOLDER
     from client_harness.serve import open_session
     from servers.kit.plain import is_there
 
     target = connecting.client(client)
     chosen = _names(services)
     # Opening the session here reports a mistake here rather than in the client.
-    session, played = open_session(scenario, chosen, world=world, faults=faults)
+    kept = db if db is not None and (scenario is not None or is_there(db)) else None
+    session, played = open_session(
+        scenario, chosen, world=world, faults=faults, db=kept, expose=expose.value
+    )
     arguments = []
     if scenario is not None:
         shipped = played is None or played.id == scenario
@@ -154,7 +238,12 @@ def connect(
     if faults is not None:
         is_file = is_there(Path(faults))
         arguments += ["--faults", str(Path(faults).resolve()) if is_file else faults]
-    tools = sum(len(cls.tools) for cls in session.classes.values())
+    if db is not None:
+        arguments += ["--db", str(db.resolve())]
+    place = (traces or FOLDER).resolve()
+    if expose is How.search:
+        arguments += ["--expose", expose.value]
+    tools = 2 if expose is How.search else _tools(session)
     if target.most_tools is not None and tools > target.most_tools:
         if played is None:
             _print.note(
@@ -164,6 +253,8 @@ def connect(
         else:
             open_session(scenario, chosen, faults=faults, most_tools=target.most_tools)
             arguments += ["--most-tools", str(target.most_tools)]
+    if scenario is not None:
+        arguments += ["--traces", str(place)]
     entry = connecting.entry(target, arguments)
     if write:
         written = connecting.write(target, entry, path, name)
@@ -171,6 +262,22 @@ def connect(
     else:
         _print.note(f"# for {path or target.path}; use --write to put it there")
         _print.as_json(connecting.configuration(target, entry, name))
+    if played is not None:
+        _print.note(f"note: when you have played, judge it with: client_harness judge {place}")
+    elif not chosen and expose is How.tools:
+        _print.note(_others(session))
+
+
+def _tools(session: Session) -> int:
+    return sum(len(cls.tools) for cls in session.classes.values())
+
+
+def _others(session: Session) -> str:
+    """Return the line that says what the everyday offer is, and how to get other services."""
+    from client_harness.offers import HOW
+
+    offered = f"{_tools(session)} tools of {len(session.classes)} services"
+    return f"note: {offered} for everyday use; {HOW}"
 
 
 def _names(services: str | None) -> list[str]:

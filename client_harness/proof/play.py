@@ -18,8 +18,7 @@ from judge.verdict import Verdict, judge
 from scenarios.model import Scenario
 from servers.kit.errors import InputError
 from servers.kit.events import Attempt, End, Event, Message
-from servers.kit.mcp import split
-from servers.kit.session import Session
+from servers.kit.session import Session, split
 from servers.kit.store import Change
 
 Life = Callable[[Assignment], AbstractAsyncContextManager[Agent]]

@@ -22,7 +22,6 @@ from client_harness.proof.hints import lost_paths, refused
 from client_harness.proof.mails import mail_mutants
 from client_harness.proof.moves import Call, Moves, Say, Unfit, recorded, replaying, without
 from client_harness.proof.play import Life, Played, play
-from client_harness.proof.reader import Remembering
 from client_harness.proof.sorts import Sorts, leaves
 from client_harness.proof.strangers import Strangers
 from client_harness.proof.taken import Replies
@@ -38,7 +37,7 @@ from scenarios.model import Scenario
 from scenarios.script import Step
 from servers.kit.errors import InputError
 from servers.kit.events import Message, Notice, to_json
-from servers.kit.store import AGENT
+from servers.kit.store import AGENT, POST, Change
 from servers.kit.values import parse_time
 
 ROUNDS = 4
@@ -57,7 +56,6 @@ class Proof:
         gates = [check.name for check in self.scenario.gates if check.gate]
         self.tally = Tally(gates)
         self._truths = Truths(self.scenario)
-        self._reader = Remembering()
         self._kept: list[Played] = []
         self._replies = Replies()
 
@@ -123,7 +121,6 @@ class Proof:
                 life,
                 faulted=faulted,
                 known=self.known,
-                reader=self._reader,
                 keep=keep,
                 look=look,
                 **how,
@@ -285,7 +282,7 @@ class Proof:
         for once, setting in ((base, "base"), (clean, "clean")):
             life = agent("double_writer").agent
             doubled = await self._play("double_writer", life, faulted=setting == "base")
-            if len(doubled.changes) > len(once.changes):
+            if len(_own(doubled)) > len(_own(once)):
                 problem = f"double_writer: passes {setting} although a write was repeated"
                 self._need(doubled.verdicts[setting].value == "fail", problem)
         if scenario.primary is not None and scenario.fallback is not None:
@@ -482,8 +479,7 @@ class Proof:
         turns = len(self.scenario.turns)
         problem = f"oracle: {played_turns} of {turns} turns were played"
         self._need(played_turns == turns, problem)
-        own = [change for change in base.changes if change["cause"] == AGENT]
-        idle = any(change["old"] == change["new"] for change in own)
+        idle = any(change["old"] == change["new"] for change in _own(base))
         self._need(not idle, "oracle: one of its changes leaves a row as it was")
 
     def _verified(self, base: Played) -> None:
@@ -496,6 +492,11 @@ class Proof:
                 f"fault {fault} hides behind a good-looking reply: have an evidence check that is "
                 "a gate in base, or `verification: false` with a reason in `about`"
             )
+
+
+def _own(done: Played) -> list[Change]:
+    """Return the agent's own changes, without what followed from them."""
+    return [change for change in done.changes if change["cause"] == AGENT]
 
 
 def _answers(done: Played) -> list[str]:
@@ -521,7 +522,7 @@ def _hides(attempt: Any) -> bool:
         return False
     if attempt.effect == "write":
         own = any(change["cause"] == AGENT for change in attempt.effects)
-        return not own or any(change["cause"] != AGENT for change in attempt.effects)
+        return not own or any(change["cause"] not in (AGENT, POST) for change in attempt.effects)
     # A reply that only has another shape hides nothing.
     return _values(attempt.seen) != _values(attempt.truth)
 

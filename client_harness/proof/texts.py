@@ -12,13 +12,13 @@ from client_harness.proof.tokens import Token, Tokens, starts_of, swaps
 from judge.reading import Reading, Spoken
 from judge.statements import Statement
 from judge.statements.scope import Moment
+from judge.tables import category_of
 from judge.trace import Record
 from judge.verdict import Verdict, judge
 from scenarios.model import Scenario
 from servers.kit.errors import InputError
 from servers.kit.events import Message
 from servers.kit.expr import render
-from servers.kit.service import services
 from servers.kit.store import AGENT
 
 _RETRACTION = "Correction: none of that is true."
@@ -215,11 +215,8 @@ class Texts:
     @cached_property
     def _invented(self) -> list[str]:
         """Deeds of sorts that the run did not do."""
-        owners: dict[str, str] = {}
-        for cls in services().values():
-            owners |= dict.fromkeys(cls.known_tables(), cls.category)
         changes = [c for c in self._record.changes or [] if c["cause"] == AGENT]
-        worked = {owners.get(change["table"], "") for change in changes}
+        worked = {category_of(change["table"]) for change in changes}
         if any(change["old"] is not None for change in changes):
             worked.add("")
         deeds = [deed for deed, places in _INVENTED.items() if not worked & set(places)]

@@ -97,12 +97,6 @@ _NEW_THING = re.compile(
     r"(?:\s+(?:up|out|in|down|you|him|her|them|it))?\s+(?:an?|some|any)\s+" + _THING,
     re.IGNORECASE,
 )
-_OBJECT = re.compile(
-    r"(?<!\bto\s)(?<!\bfor\s)(?<!\bof\s)(?<!\bin\s)(?<!\bon\s)(?<!\bat\s)(?<!\bby\s)(?<!\bwith\s)"
-    r"(?<!\bfrom\s)(?<!\bbefore\s)(?<!\bafter\s)(?<!\buntil\s)(?<!\babout\s)"
-    r"\b(?:the|your|her|his|their|its|any)\s+" + _THING,
-    re.IGNORECASE,
-)
 _OWNER = re.compile(r"^\W*[Ww]hat(?:'s| is| are)\s+([A-Z]\w+)'s\b")
 _TODO = re.compile(
     r"\bwhat\s+(?:should|shall|do\s+you\s+want\s+me\s+to|would\s+you\s+like\s+me\s+to)\s+(?:i\s+)?(\w+)",
