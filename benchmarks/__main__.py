@@ -1,4 +1,4 @@
-"""Runs every benchmark and prints a table.
+"""Runs every benchmark and prints a table; `texture` prints what the worlds' texts are like.
 
 Machines are noisy: trust the ratios, which come from interleaved rounds of one run.
 """
@@ -10,16 +10,35 @@ import sys
 
 import anyio
 
-from benchmarks import calls, faults, hosting, judging, starts, trials
+from benchmarks import (
+    calls,
+    days,
+    faults,
+    hosting,
+    judging,
+    listing,
+    lists,
+    starts,
+    texture,
+    trials,
+    worlds,
+)
 
 
 def main() -> None:
     """Run the benchmarks and print a table, or one JSON object with `--json`."""
+    if "texture" in sys.argv:
+        texture.main()
+        return
     rows = [
         *anyio.run(calls.measure),
+        *anyio.run(lists.measure),
         *anyio.run(faults.measure),
         *anyio.run(trials.measure),
+        *anyio.run(worlds.measure),
+        *anyio.run(days.measure),
         *anyio.run(judging.measure),
+        *anyio.run(listing.measure),
         *starts.measure(),
         *hosting.measure(),
     ]

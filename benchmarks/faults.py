@@ -15,8 +15,8 @@ from typing import Any
 from benchmarks.timing import Row, interleaved, ms
 from fault_profiles.model import Fault, parse
 from scenarios.worlds import build
-from servers.kit import database
 from servers.kit.control import Control
+from servers.kit.halves import Base
 from servers.kit.service import tool
 from servers.kit.session import SEPARATOR, Session
 from servers.kit.values import parse_time
@@ -107,13 +107,13 @@ def _calls(subject: Session, name: str, args: dict[str, Any]) -> Callable[[], Aw
 
 
 async def copies(name: str, faults: list[Fault], calls: int = 3) -> int:
-    """Return how many databases are copied while a tool's example is called a few times."""
+    """Return how many private copies are taken while a tool's example is called a few times."""
     run_once = _calls(session(name, faults), name, tool(name)[1].example)
     count = 0
 
     def watch(frame: FrameType, event: str, argument: Any) -> None:
         nonlocal count
-        if event == "call" and frame.f_code is database.copy.__code__:
+        if event == "call" and frame.f_code is Base.take.__code__:
             count += 1
 
     sys.setprofile(watch)

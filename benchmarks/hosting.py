@@ -50,7 +50,7 @@ def measure() -> list[Row]:
             f"{large['megabytes']:.0f} MB",
             f"1 episode {small['megabytes']:.0f} MB",
             f"{large['megabytes'] / small['megabytes']:.1f}",
-            "< 1000 MB",
+            "< 600 MB",
         ),
     ]
 
