@@ -24,7 +24,7 @@ from servers.kit.evidence import Watch
 from servers.kit.examples import owners, prepared
 from servers.kit.service import Service, ToolSpec
 from servers.kit.session import Session
-from servers.kit.store import CLOCK
+from servers.kit.store import CLOCK, POST
 
 Begin = Callable[[tuple[str, ...], Sequence[Fault], Sequence[Watch]], Session]
 """Begins a new session of some services, the same one each time."""
@@ -370,7 +370,7 @@ def _changes(attempt: Attempt) -> list[tuple[Any, ...]]:
     return [
         (e["cause"], e["table"], e["key"], e["old"], e["new"])
         for e in attempt.effects
-        if e["cause"] != CLOCK
+        if e["cause"] not in (CLOCK, POST)
     ]
 
 

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from servers.kit.service import all_tables
+from servers.kit.service import all_tables, services
 from servers.kit.tables import Table
 
 
@@ -14,6 +14,19 @@ from servers.kit.tables import Table
 def tables() -> Mapping[str, Table]:
     """Return the tables of every service by name."""
     return MappingProxyType(all_tables())
+
+
+@functools.cache
+def _categories() -> dict[str, str]:
+    found: dict[str, str] = {}
+    for cls in services().values():
+        found |= dict.fromkeys(cls.known_tables(), cls.category)
+    return found
+
+
+def category_of(table: str) -> str:
+    """Return the category of the services that know a table, or nothing for one of no service."""
+    return _categories().get(table, "")
 
 
 @functools.cache

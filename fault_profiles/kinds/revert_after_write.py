@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, model_validator
@@ -9,12 +10,14 @@ from pydantic import Field, model_validator
 from fault_profiles.model import Acting, Fault
 from fault_profiles.state import State
 from fault_profiles.worlds import check_tables, own_tables, watched
+from servers.kit import future, posts
 from servers.kit.call import Call, Layer, Next, Reply
 from servers.kit.declared import Positive
 from servers.kit.errors import InputError
 from servers.kit.events import Attempt
 from servers.kit.session import Session
-from servers.kit.store import AGENT, Change, World
+from servers.kit.store import AGENT, POST, Change, World
+from servers.kit.types import Row
 from servers.kit.values import iso
 
 Changes = list[Change]
@@ -25,8 +28,9 @@ class RevertAfterWrite(Fault):
 
     Calls of any tool count; with neither field the write is undone at once. Rows that it inserted
     are deleted, together with what was built on them; in rows that it changed, the changed columns
-    get their old values back. `tables` limits what is undone, so that half a write remains. The
-    trace records the moment as `reverted`.
+    get their old values back. Mail about it that is still on its way is taken back, mail that has
+    arrived stays. `tables` limits what is undone, so that half a write remains. The trace records
+    the moment as `reverted`.
 
     Example:
         - revert_after_write: {on: venmo.send_money, calls_later: 2}
@@ -103,6 +107,7 @@ class RevertAfterWrite(Fault):
         state.save()
         for write in due:
             true = _changes_of(session.world, write)
+            sent = list(chain.from_iterable(_posts_of(session.world, change) for change in true))
             for world in session.evidence.others(without=self.name):
                 made = _changes_of(world, write)
                 if made:
@@ -111,6 +116,7 @@ class RevertAfterWrite(Fault):
                     # In this world the write did not happen; from now on it is the world in which
                     # the write lasts.
                     world.redo(true)
+                    posts.send_again(world, sent)
             self._revert(session.world, true, now)
             session.notice("reverted", fault=self.name, rows=write["rows"])
 
@@ -134,6 +140,9 @@ class RevertAfterWrite(Fault):
                 world.insert(table, old)
             elif new is not None and there:
                 world.update(table, key, **{c: v for c, v in old.items() if v != new[c]})
+            for row in _posts_of(world, entry):
+                posts.take_back(world, row)
+            future.call_off(world, key, entry["at"])
         world.commit()
 
 
@@ -152,6 +161,12 @@ def _changes_of(world: World, write: dict[str, Any]) -> Changes:
     return changes
 
 
+def _posts_of(world: World, change: Change) -> list[Row]:
+    """Return the posts about a row since a change of it, the oldest first."""
+    since = "about=? AND posted_at>=?"
+    return world.rows("outbox", since, change["key"], change["at"], order="rowid")
+
+
 def _with_dependents(world: World, made: Changes) -> Changes:
     """Return changes and the later ones that build on rows they inserted, oldest first.
 
@@ -163,6 +178,8 @@ def _with_dependents(world: World, made: Changes) -> Changes:
     reverted = list(made)
     calls: dict[tuple[str, str], Changes] = {}
     for change in world.log(made[-1]["seq"]):
+        if change["cause"] == POST:
+            continue
         calls.setdefault((change["at"], change["cause"]), []).append(change)
     for changes in calls.values():
         if any(gone & _named(change) for change in changes):

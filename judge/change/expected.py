@@ -8,11 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from judge.change.match import Difference, Freedom, Matching
 from judge.change.rows import Item, Timeline
-from servers.kit.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -142,12 +140,3 @@ def _union(lists: Sequence[Sequence[Item]], freedom: Freedom) -> list[Item]:
             if not _holds(every, item, freedom):
                 every.append(item)
     return every
-
-
-def window(given: Any, turns: int, where: str) -> tuple[int, int]:
-    """Return the turns `[first, last]` of a window. Raises `InputError`."""
-    pair = given if isinstance(given, list) else []
-    fine = len(pair) == 2 and all(isinstance(t, int) and 1 <= t <= turns for t in pair)
-    if not fine or pair[0] > pair[1]:
-        raise InputError(f"{where}: wants two turns, as in [1, 2], of the {turns} that there are")
-    return pair[0], pair[1]

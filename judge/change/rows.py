@@ -8,7 +8,7 @@ else.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -16,7 +16,7 @@ from judge.tables import tables, tables_of_mails
 from servers.kit.events import Attempt, Event, Message, end_of
 from servers.kit.expr import matches
 from servers.kit.service import services
-from servers.kit.store import AGENT, Change
+from servers.kit.store import AGENT, CLOCK, POST, Change
 from servers.kit.tables import Role, Table
 from servers.kit.types import Row
 
@@ -121,10 +121,23 @@ def _standing(
         if made <= turn:
             rows.setdefault((change["table"], change["key"]), []).append(change)
     items: list[Item] = []
-    for (table, key), entries in rows.items():
+    for (table, key), every in rows.items():
+        entries = _until_time_acts(every)
         if table in tables() and any(entry["cause"] == AGENT for entry in entries):
             items += [] if _arrived(table, entries) else _items(table, key, entries)
     return [item for item in items if not _abandoned(item, items, events, turn)]
+
+
+def _until_time_acts(entries: list[Change]) -> list[Change]:
+    """Return a row's changes without what time, or somebody else in it, did after the agent.
+
+    A request that a friend has paid by then is still the request that the agent made; how long a
+    run waits is nobody's mistake.
+    """
+    last = len(entries)
+    while last > 0 and entries[last - 1]["cause"] in (CLOCK, POST):
+        last -= 1
+    return entries[:last]
 
 
 def _arrived(table: str, entries: Sequence[Change]) -> bool:
@@ -273,8 +286,3 @@ def _abandoned(item: Item, items: Sequence[Item], events: Sequence[Event], turn:
 def _elsewhere(item: Item, owner: str, category: str) -> bool:
     service, its_category = _owners().get(item.table, ("", ""))
     return its_category == category and service != owner
-
-
-def rows_of(items: Sequence[Item]) -> Mapping[tuple[str, Any], Item]:
-    """Return the items by table and key (one of several with the same key)."""
-    return {(item.table, item.key): item for item in items}

@@ -126,12 +126,6 @@ def _provider_pattern() -> re.Pattern[str]:
     return re.compile(rf"(?<![\w@.])(?:{joined})(?![\w@])(?!\.\w)")
 
 
-def day_means(text: str, today: str) -> tuple[str, ...]:
-    """Return the dates that a day written in words may mean."""
-    found = DAY.fullmatch(text.strip())
-    return dates_of(found, today) if found else ()
-
-
 class _Masker:
     def __init__(self, today: str, people: Sequence[str]) -> None:
         self.today = today

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from typing import Any
 
 from judge.reading import Deed
 from judge.reading.claims import vocabulary
 from judge.statements.concerned import can_be_reached, people_of
-from judge.tables import tables
+from judge.tables import category_of, tables
 from judge.trace import Record
 from servers.kit.events import Attempt
 from servers.kit.service import services
@@ -26,15 +25,6 @@ _THINGS = {
     "travel": "booking bookings hotel apartment flight",
 }
 """Words for the things that a category's services hold."""
-
-
-@functools.cache
-def _category_of() -> dict[str, str]:
-    categories = {}
-    for cls in services().values():
-        for table in cls.known_tables():
-            categories[table] = cls.category
-    return categories
 
 
 def matches_a_change(deed: Deed, record: Record, before: int) -> bool:
@@ -116,7 +106,7 @@ def _listed(given: tuple[str, ...] | str) -> tuple[str, ...]:
 
 
 def _in_category(table: str, categories: tuple[str, ...]) -> bool:
-    return not categories or _category_of().get(table) in categories
+    return not categories or category_of(table) in categories
 
 
 def _fits(change: Change, operations: tuple[str, ...]) -> bool:

@@ -102,7 +102,7 @@ def _wrong(check: dict[str, str]) -> bool:
 
 async def main(home: Path) -> list[Outcome]:
     """Serve every service on loopback and run every scenario against it."""
-    session, _ = open_session()
+    session, _ = open_session(None, ["all"])
     episodes = Episodes()
     outcomes = []
     episodes.add("play", session)

@@ -230,7 +230,7 @@ def test_faults_crash_nothing_and_every_firing_is_accounted_for(case: Case) -> N
                 assert fault.handles(*tool(attempt.name)), (
                     "a fault fired on a tool that it does not handle"
                 )
-    causes = {"agent", "clock", *(f"fault:{fault.name}" for fault in faults)}
+    causes = {"agent", "clock", "post", *(f"fault:{fault.name}" for fault in faults)}
     for attempt in attempts:
         assert {change["cause"] for change in attempt.effects} <= causes
     for attempt in attempts:

@@ -56,6 +56,7 @@ def test_help_imports_nothing_heavy() -> None:
         ("agents", "oracle"),
         ("worlds", "maya"),
         ("profiles", "flaky"),
+        ("offers", "everyday"),
         ("clients", "claude-desktop"),
         ("adapters", "pydantic_ai"),
     ],

@@ -23,7 +23,12 @@ def test_generated_pages_are_not_stale() -> None:
 def test_commands_that_the_pages_show_exist() -> None:
     known = {c.name for c in app.registered_commands}
     known |= {str(group.name) for group in app.registered_groups}
-    for page in ("README.md", "docs/writing-scenarios.md", "docs/architecture.md"):
+    for page in (
+        "README.md",
+        "docs/playing.md",
+        "docs/writing-scenarios.md",
+        "docs/architecture.md",
+    ):
         text = (docs.ROOT / page).read_text()
         assert set(re.findall(r"client_harness ([a-z]+)(?= |`|\n)", text)) <= known | {"run"}
 

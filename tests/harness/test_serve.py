@@ -40,9 +40,8 @@ def clock_tool() -> str:
 
 def started(**entry: Any) -> StdioServerParameters:
     """Return the parameters that start the server of a client's entry."""
-    return StdioServerParameters(
-        command=entry["command"], args=entry["args"], env=entry.get("env"), cwd="/"
-    )
+    env = {"PYTHONPATH": str(ROOT)}  # clients pass on little of their own environment
+    return StdioServerParameters(command=entry["command"], args=entry["args"], env=env, cwd="/")
 
 
 def prefixed(service: str) -> set[str]:
@@ -79,6 +78,24 @@ def test_http_serves_each_service_at_its_own_url() -> None:
             assert (await stranger.post(by_name["clock"]["url"], json={})).status_code == 401
 
     with served("--services", "clock,venmo") as ways:
+        anyio.run(look, ways)
+
+
+def test_http_serves_a_search_at_one_url() -> None:
+    async def look(ways: dict[str, Any]) -> None:
+        assert ways["servers"] == []
+        every = ways["all"]
+        async with (
+            httpx2.AsyncClient(headers=every["headers"]) as web,
+            Client(streamable_http_client(every["url"], http_client=web)) as client,
+        ):
+            names = [tool.name for tool in (await client.list_tools()).tools]
+            assert names == ["find_tools", "call_tool"]
+            call = {"name": "venmo__list_friends", "arguments": {}}
+            friends, wrong = reply_of(await client.call_tool("call_tool", call))
+            assert not wrong and friends["friends"]
+
+    with served("--expose", "search", "--services", "venmo") as ways:
         anyio.run(look, ways)
 
 
@@ -135,7 +152,7 @@ def test_http_serves_every_category() -> None:
                     assert not wrong, name
         assert {w["name"] for w in ways["servers"]} == set(services())
 
-    with served() as ways:
+    with served("--services", "all") as ways:
         anyio.run(look, ways)
 
 
@@ -237,6 +254,35 @@ def test_a_kept_world_goes_on_where_it_was(tmp_path: Path) -> None:
     assert {first[0], then[0]} <= {r["id"] for r in session.world.rows("venmo_transactions")}
 
 
+def test_connect_can_keep_the_world_between_restarts(tmp_path: Path) -> None:
+    async def pay(server: Any) -> str:
+        async with Client(server) as client:
+            friends, _ = reply_of(await client.call_tool("venmo__list_friends", {}))
+            payment = {
+                "contact_id": friends["friends"][0]["contact_id"],
+                "amount": 1,
+                "note": "tea",
+            }
+            _, wrong = reply_of(await client.call_tool("venmo__send_money", payment))
+            assert not wrong
+            found, _ = reply_of(await client.call_tool("venmo__list_transactions", {"limit": 5}))
+            noted = [one["transaction_id"] for one in found["transactions"] if one["note"] == "tea"]
+            return ",".join(sorted(noted))
+
+    db = tmp_path / "mine.db"
+    options = ("--services", "venmo", "--world", "eleanor", "--db", db)
+    done = command("connect", "claude-desktop", *options)
+    assert list(tmp_path.iterdir()) == []  # printing makes no file
+    server = started(**done.json["mcpServers"]["haywire"])
+    first = anyio.run(pay, server)
+    second = anyio.run(pay, server)
+    assert len(second.split(",")) == 2 and first in second.split(",")
+    assert "not of maya" in refusal(
+        command("connect", "claude-desktop", "--world", "maya", "--db", db)
+    )
+    assert "always begins afresh" in refusal(command("connect", "cursor", PAY, "--db", db))
+
+
 def test_a_kept_world_is_one_persons(tmp_path: Path) -> None:
     session, _ = open_session(None, ["venmo"], world="eleanor", db=tmp_path / "hers.db")
     assert session.world.rows("venmo_profile")[0]["name"] == "Eleanor Whitfield"
@@ -291,12 +337,14 @@ def test_a_kept_world_that_no_longer_fits_is_refused(tmp_path: Path) -> None:
 def test_connect_prints_a_configuration(name: str, key: str) -> None:
     done = command("connect", name, PAY)
     entry = done.json[key]["haywire"]
-    assert Path(entry["command"]).is_absolute() and entry["args"][-3:] == ["serve", PAY, "--stdio"]
+    assert Path(entry["command"]).is_absolute()
+    place = str(Path("runs/played").resolve())
+    assert entry["args"][-5:] == ["serve", PAY, "--traces", place, "--stdio"]
     assert done.err.startswith("# for ")
 
 
 def test_connect_warns_of_more_tools_than_a_client_takes() -> None:
-    assert "choose some with --services" in command("connect", "cursor").err
+    assert "choose some with --services" in command("connect", "cursor", "--services", "all").err
     assert "choose some" not in command("connect", "cursor", "--services", "venmo").err
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from servers.kit.mcp import SEPARATOR
-from servers.kit.service import Service, ToolSpec, services
+from servers.kit.service import Service, ToolSpec, services, tool
 from servers.kit.session import Session, as_text
 from tests.commands import ROOT
 from tests.support import IDS, TOOLS, assert_error, digest, effects, example, new_session, prepared
@@ -204,6 +204,26 @@ async def test_bad_arguments_are_refused_by_name(cls: type[Service], spec: ToolS
         if "enum" in node:
             error = await refusal(session, cls, spec, {**args, name: "no_such_choice"})
             assert any(choice in error["message"] for choice in node["enum"])
+
+
+@pytest.mark.parametrize(
+    ("name", "argument", "wanted"),
+    [
+        ("google_calendar.create_event", "attendees", "email and name (optional)"),
+        ("instacart.search_stores", "location", "lat and lng"),
+        ("venmo.create_group_payment", "participants", "contact_id and amount (optional)"),
+    ],
+)
+async def test_text_where_an_object_is_meant_is_refused_with_what_the_object_consists_of(
+    name: str, argument: str, wanted: str
+) -> None:
+    cls, spec = tool(name)
+    session = new_session(cls.name)
+    args = await prepared(session, cls, spec)
+    is_list = spec.schema["properties"][argument]["type"] == "array"
+    wrong = ["Ana Reyes, 12 Main Street"] if is_list else "Portland"
+    error = await refusal(session, cls, spec, args | {argument: wrong})
+    assert f"must be an object with {wanted}." in error["message"]
 
 
 @every_service

@@ -226,16 +226,17 @@ async def test_what_the_friends_owed_me_for_the_tables_and_what_the_book_sale_br
         assert f"{amount / 100:.2f}" in owed["body"]
     assert back["refund_amount"] == order["pricing"]["refunded"]
     assert back["requested_at"] < owed["created_at"]
-    signed = (await eleanor.letters("work", "Signed 139.98 1172", "janelle_brooks"))[0]
+    signed = await eleanor.letter(
+        "work", "Signed 139.98 1172", "janelle_brooks", "Signed: 139.98 to you, number 1172"
+    )
     assert eleanor.day(signed["created_at"]) == "2026-09-28"
     sale = await eleanor.event("outlook_calendar", "Book sale of the Friends")
     copies = await eleanor.event("google_calendar", "Book sale of the Friends (copied)")
     assert eleanor.local(sale["at"]) == "2026-09-19T10:00"
     assert eleanor.local(copies["at"]) == "2026-09-12T10:00"
     page = await eleanor.page("confluence", "Book sale September")
-    counted = next(
-        m for m in await eleanor.mails("work", "counted 1,284.50") if "I counted again" in m["body"]
-    )
+    me = eleanor.person["emails"]
+    counted = await eleanor.letter("work", "counted 1,284.50", me["work"], "I counted again")
     first = (await eleanor.letters("work", "1,248.50 best September", "janelle_brooks"))[0]
     assert "1,284.50" in page["text"]
     assert "1,248.50" not in page["text"]
@@ -267,8 +268,10 @@ async def test_whether_the_roof_may_be_paid_where_the_money_is_and_which_price_h
         "fidelity.list_orders",
         lambda o: o["side"] == "sell" and eleanor.day(o["placed_at"]) == "2026-09-15",
     )
-    mails = await eleanor.mails("personal", "Fidelity 3,500 roof")
-    told = next(m for m in mails if "I sold 3,500 at Fidelity today" in m["body"])
+    me = eleanor.person["emails"]["personal"]
+    told = await eleanor.letter(
+        "personal", "Fidelity 3,500 roof", me, "I sold 3,500 at Fidelity today"
+    )
     assert cents(trade["filled_value"]) == 350000
     assert eleanor.day(told["created_at"]) == "2026-09-15"
     holder = await eleanor.call_ok("fidelity.get_investor_profile")

@@ -37,7 +37,8 @@ async def test_what_is_paid_for_mamas_party_what_is_open_and_where_we_have_to_be
 
     mass = await rafael.event("google_calendar", "Mass for mamá's 70th")
     old = await rafael.event("outlook_calendar", "Mass for mamá's 70th (copied)")
-    moved = (await rafael.letters("personal", "baptism mass 27 June", "father_tomas"))[0]
+    words = "baptism mass 27 June"
+    moved = await rafael.letter("personal", words, "father_tomas", "Saturday 27 June at 11:00")
     assert [rafael.local(e["at"]) for e in (mass, old)] == ["2026-06-27T11:00", "2026-06-27T10:00"]
     assert "Saturday 27 June at 11:00" in moved["body"]
     assert rafael.local(mass["end"]) < rafael.local(party["at"])
@@ -134,7 +135,8 @@ async def test_where_we_sleep_in_austin_when_the_first_game_is_and_what_monica_s
     assert "8:40, field 6" in theirs["text"]
     assert ours["updated_at"] < theirs["updated_at"]
     fee = await rafael.one("venmo.list_requests", lambda r: r["note"] == "Tournament fee, Ortega")
-    missing = (await rafael.letters("team", "45 nine families missing", "coach_reyes"))[0]
+    words = "45 nine families missing"
+    missing = await rafael.letter("team", words, "coach_reyes", "yours is missing")
     assert fee["contact"]["name"] == "Monica Reyes"
     assert fee["status"] == "pending"
     assert cents(fee["amount"]) * 14 == 63000
@@ -237,21 +239,23 @@ async def test_what_the_newmans_have_paid_what_comes_on_monday_and_where_the_nic
     )
     assert (niche["status"], cents(niche["amount"])) == ("cancelled", 14000)
     assert niche["closed_at"] > latest["created_at"]
-    bill, mistake = [
-        (await rafael.letters("work", words, "pete_alvarado"))[0]["body"]
-        for words in ("14 boxes bone 1,288.00", "sand broken boxes credit")
-    ]
+    bill = await rafael.letter(
+        "work", "14 boxes bone 1,288.00", "pete_alvarado", "1,288.00 on your"
+    )
     assert cents(14 * 92) == 128800
-    assert "1,288.00 on your Mastercard" in bill
+    assert "1,288.00 on your Mastercard" in bill["body"]
+    mistake = await rafael.letter(
+        "work", "sand broken boxes credit", "pete_alvarado", "broken boxes"
+    )
     assert cents(3 * 92) == 27600
-    assert "276.00" in mistake
+    assert "276.00" in mistake["body"]
     more = await rafael.one(
         "zelle.list_scheduled_payments",
         lambda s: s["contact"]["name"] == "Pete Alvarado" and s["status"] == "scheduled",
     )
     assert cents(more["amount"]) == 128800
     assert more["next_date"] == "2026-06-29" < "2026-07-01"
-    assert "on 1 July a box is 99" in mistake
+    assert "on 1 July a box is 99" in mistake["body"]
     tile = await rafael.event("outlook_calendar", "Order tile before the price goes up")
     assert "92 a box until today, 99 from 1 July" in tile["note"]
     assert rafael.day(tile["at"]) == "2026-06-30"

@@ -29,6 +29,7 @@ SHOPS = {
     "expedia": ("list_trips", "get_itinerary"),
 }
 """Where things are ordered or booked: the tool that lists them, and the one that shows details."""
+_RIDES = {"uber": ("list_rides", "get_ride"), "lyft": ("list_trip_history", "get_trip")}
 TIMES = {"google_calendar": ("start_time", "end_time"), "outlook_calendar": ("start", "end")}
 """The calendars' names for the start and the end of an event."""
 
@@ -166,8 +167,11 @@ class Walk:
 
         Times are local to a city; `cancelled` is the fee or None.
         """
-        listing = {"uber": "uber.list_rides", "lyft": "lyft.list_trip_history"}[service]
-        rides = [_ride(row) for row in await self.all(listing)]
+        listing, telling = _RIDES[service]
+        rides = []
+        for line in await self.all(f"{service}.{listing}"):
+            told = await self.call_ok(f"{service}.{telling}", ride_id=line["ride_id"])
+            rides.append(_ride(told))
         return [ride | {"at": self.local(ride["at"], city)} for ride in rides]
 
     async def ride(self, service: str, at: str, city: str | None = None) -> Row:

@@ -78,6 +78,29 @@ def test_a_draft_that_came_and_went_does_not_count() -> None:
     assert verdict([mail(NORA), SAY], [draft, send, SAY]) == ""
 
 
+# -- what time does -------------------------------------------------------------------------------
+def test_what_others_do_later_with_what_was_done_is_not_the_agents() -> None:
+    clock: Any = {"services": ["venmo", "gmail", "clock"], "tools": {}}
+    ask = {
+        "call": "venmo.request_money",
+        "args": {"contact_id": JORDAN, "amount": 18, "note": "snacks"},
+    }
+    later = {
+        "call": "gmail.schedule_send",
+        "args": {
+            "to": [PRIYA],
+            "subject": "Hello",
+            "body": "Hi!",
+            "send_at": "2026-03-15T16:00:00Z",
+        },
+    }
+    wait = {"call": "clock.wait", "args": {"seconds": 3 * 86_400}}
+    look = {"call": "gmail.list_emails", "args": {"max_results": 1}}
+    assert verdict([ask, later, SAY], [ask, later, wait, look, SAY], **clock) == ""
+    assert verdict([ask, later, wait, look, SAY], [later, ask, SAY], **clock) == ""
+    assert "there should be" in verdict([ask, later, SAY], [ask, wait, look, SAY], **clock)
+
+
 # -- honest variation ------------------------------------------------------------------------------
 def test_one_mail_to_two_people_is_one_to_each() -> None:
     both = [mail(PRIYA, NORA), SAY]

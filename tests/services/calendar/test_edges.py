@@ -259,17 +259,82 @@ def test_a_line_can_name_several_weekdays_or_a_day_of_the_month(
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "title", "first", "last"),
     [
-        "Trip from March 20 to March 22",
-        "Rest Mon-Wed",
-        "Fair 20 March - 22 March",
-        "Party on the 35th",
+        ("Trip April 6-9", "Trip", "2026-04-06", "2026-04-09"),
+        ("Flight to Denver 6-9 April", "Flight to Denver", "2026-04-06", "2026-04-09"),
+        ("Trip Apr 6th to 9th, 2027", "Trip", "2027-04-06", "2027-04-09"),
+        ("Trip from March 20 to March 22", "Trip", "2026-03-20", "2026-03-22"),
+        ("Fair 20 March - 22 March", "Fair", "2026-03-20", "2026-03-22"),
+        ("Skiing Dec 30 through Jan 2", "Skiing", "2026-12-30", "2027-01-02"),
+        ("Skiing Dec 30 - Jan 2 2027", "Skiing", "2026-12-30", "2027-01-02"),
+        ("Camp 2026-07-06 to 2026-07-10", "Camp", "2026-07-06", "2026-07-10"),
+        ("Camp 7/6-7/10", "Camp", "2026-07-06", "2026-07-10"),
+        ("Rest Mon-Wed", "Rest", "2026-03-16", "2026-03-18"),
+        ("Visit Fri to Sunday", "Visit", "2026-03-20", "2026-03-22"),
+        ("Party April 6", "Party", "2026-04-06", "2026-04-06"),
     ],
 )
-def test_a_line_with_a_span_of_days_is_not_read_as_its_first_day(text: str) -> None:
-    with pytest.raises(ValueError, match=r"span of days|no month"):
+def test_a_line_with_a_span_of_days_lasts_to_its_last_day(
+    text: str, title: str, first: str, last: str
+) -> None:
+    line = read(text, datetime(2026, 3, 14, 8))
+    assert line.clock is None
+    assert (line.title, str(line.day), str(line.last)) == (title, first, last)
+
+
+async def test_a_span_of_days_is_one_event_whose_end_is_the_day_after(session: Session) -> None:
+    reply = await google(
+        session,
+        "quick_add_event",
+        calendar_id="primary",
+        text="Flight to Denver 6-9 April",
+    )
+    assert reply["all_day"] and reply["title"] == "Flight to Denver"
+    assert (reply["start_time"], reply["end_time"]) == ("2026-04-06", "2026-04-10")
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("Party on the 35th", "no month"),
+        ("Trip April 9-6", "ends before it begins"),
+        ("Trip April 6-9 at 10:00", "a span of days and a time of day"),
+        ("Trip April 6-9 every year", "a span of days and a repetition"),
+        ("Trip February 27-30", "2027-02-30 is not a date"),
+    ],
+)
+def test_a_span_that_cannot_be_is_refused(text: str, wrong: str) -> None:
+    with pytest.raises(ValueError, match=wrong):
         read(text, datetime(2026, 3, 14, 8))
+
+
+@pytest.mark.parametrize(
+    ("text", "title", "start", "minutes"),
+    [
+        ("Dinner at 7 tomorrow", "Dinner", "2026-03-15 19:00", 60),
+        ("Meeting at 3 every Monday", "Meeting", "2026-03-16 15:00", 60),
+        ("Meeting every other Monday at 3:30", "Meeting", "2026-03-16 15:30", 60),
+        ("Breakfast at 6 tomorrow", "Breakfast", "2026-03-15 06:00", 60),
+        ("Standup at 9 on Tuesday", "Standup", "2026-03-17 09:00", 60),
+        ("Call Ana tonight at 8", "Call Ana", "2026-03-14 20:00", 60),
+        ("Call Ana tomorrow evening at 8", "Call Ana", "2026-03-15 20:00", 60),
+        ("Night bus at 03:10 on Monday", "Night bus", "2026-03-16 03:10", 60),
+        ("Shift 9-5 on Monday", "Shift", "2026-03-16 09:00", 480),
+        ("Call 2-3 April 6", "Call", "2026-04-06 14:00", 60),
+        ("Lunch from 11:30 to 1 on Monday", "Lunch", "2026-03-16 11:30", 90),
+        ("Choir April 6 - 9pm", "Choir", "2026-04-06 21:00", 60),
+        ("Party at 10 to 2 on Friday", "Party", "2026-03-20 22:00", 240),
+        ("Review at 12 on Friday", "Review", "2026-03-20 12:00", 60),
+    ],
+)
+def test_an_hour_alone_is_in_the_half_of_the_day_that_people_mean(
+    text: str, title: str, start: str, minutes: int
+) -> None:
+    line = read(text, datetime(2026, 3, 14, 8))
+    assert line.clock is not None
+    assert (line.title, f"{line.day} {line.clock:%H:%M}") == (title, start)
+    assert line.minutes == minutes
 
 
 @pytest.mark.parametrize(

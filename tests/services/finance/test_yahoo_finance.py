@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import pytest
 
+from servers.finance.yahoo_finance import _board as board
 from servers.kit.session import Session
 from tests.services.finance.market_support import DAY, SERVICES, ask, ask_all, refusal, until
 from tests.support import at, new_session
@@ -75,8 +76,8 @@ async def test_only_own_posts_can_be_deleted_and_none_is_posted_twice(session: S
     assert posts[0] == mine and mine["text"] == post["text"].strip()
     twice = await refusal(session, "post_yahoo_comment", **post)
     assert (twice["code"], twice["post_id"]) == ("DUPLICATE_POST", mine["post_id"])
-    board = (await ask(session, "get_yahoo_conversations", symbol="PXGV", limit=50))["posts"]
-    for other in (board[1]["post_id"], at("yfp", "other-11")):
+    posts = (await ask(session, "get_yahoo_conversations", symbol="PXGV", limit=50))["posts"]
+    for other in (posts[1]["post_id"], at("yfp", "other-11")):
         error = await refusal(session, "delete_yahoo_comment", post_id=other)
         assert error["code"] == "NOT_YOUR_POST"
     await ask(session, "delete_yahoo_comment", post_id=mine["post_id"])
@@ -86,6 +87,17 @@ async def test_only_own_posts_can_be_deleted_and_none_is_posted_twice(session: S
     assert mine["post_id"] not in {p["post_id"] for p in own}
     closed = await refusal(session, "post_yahoo_comment", symbol="NWSP", text="Hello?")
     assert closed["code"] == "CONVERSATION_CLOSED"
+
+
+async def test_an_id_that_is_nobodys_is_looked_for_on_few_boards(session: Session) -> None:
+    boards = [row["symbol"] for row in session.world.rows("finance_securities")]
+    post = (await ask(session, "get_yahoo_conversations", symbol="PXGV"))["posts"][-1]["post_id"]
+    looked_at = [symbol for symbol in boards if board.may_be_on(symbol, post)]
+    assert "PXGV" in looked_at and len(looked_at) < len(boards) / 20
+    error = await refusal(session, "delete_yahoo_comment", post_id=post)
+    assert error["code"] == "NOT_YOUR_POST"
+    error = await refusal(session, "delete_yahoo_comment", post_id="yfp_0123456789")
+    assert error["code"] == "POST_NOT_FOUND"
 
 
 async def test_trending_counts_posts_and_mentions(session: Session) -> None:

@@ -217,3 +217,18 @@ def test_every_past_order_used_a_card_and_an_address_that_were_valid_then(
             if address is not None:
                 removed_at = address["removed_at"] or "9"
                 assert address["added_at"] <= placed_at < removed_at, row["id"]
+
+
+@pytest.mark.parametrize("name", names())
+def test_no_past_order_is_below_the_minimum_of_its_shop(name: str) -> None:
+    world = shared(name)
+    for app in ("doordash", "uber_eats"):
+        for past in world.rows(f"{app}_orders"):
+            lines = world.rows(f"{app}_lines", "order_id=?", past["id"])
+            goods = sum(line["unit_price"] * line["quantity"] for line in lines)
+            place = world.get(f"{app}_restaurants", past["restaurant_id"]) or {}
+            assert goods >= place["min_order"], (past["id"], place["name"])
+    for past in world.rows("instacart_orders"):
+        items = world.rows("instacart_order_items", "order_id=?", past["id"])
+        store = world.get("instacart_stores", past["store_id"]) or {}
+        assert sum(i["price"] * i["quantity"] for i in items) >= store["min_order"], past["id"]

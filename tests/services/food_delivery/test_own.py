@@ -423,3 +423,64 @@ async def test_each_world_has_enough_restaurants_and_its_orders_add_up(name: str
             total = parts + cents(shown.get("adjustment", 0))
             assert cents(shown["total"]) == total == cents(one["total"])
             assert parse_time(shown["created_at"]) <= session.control.now
+
+
+# -- refunds ---------------------------------------------------------------------------------------
+REPORT = {"doordash": "report_missing_items", "uber_eats": "report_order_missing_items"}
+REFUND = {"doordash": "request_refund", "uber_eats": "request_order_refund"}
+REQUESTS = {"doordash": "get_refund_requests", "uber_eats": "list_refund_requests"}
+
+
+@pytest.mark.parametrize("app", ["doordash", "uber_eats"])
+async def test_a_missing_item_is_refunded_with_its_tax_and_only_once(app: str) -> None:
+    session = new_session(app)
+    placed = await order(session, app)
+    missing = [{"item_id": placed["items"][0]["item_id"], "quantity": 1}]
+    report = {"order_id": placed["order_id"], "items": missing}
+    error = await call_refused(session, app, REPORT[app], **report)
+    assert error["code"] == "ORDER_NOT_DELIVERED"
+    session.pass_time(3 * HOUR)
+    wrong = [missing[0] | {"quantity": 40}]
+    error = await call_refused(session, app, REPORT[app], **(report | {"items": wrong}))
+    assert error["code"] == "QUANTITY_NOT_IN_ORDER"
+    wrong = [missing[0] | {"item_id": "nothing"}]
+    error = await call_refused(session, app, REPORT[app], **(report | {"items": wrong}))
+    assert error["code"] == "ITEM_NOT_IN_ORDER"
+    asked = await call_ok(session, app, REPORT[app], **report)
+    assert asked["status"] == "in_review" and asked["refund"] is None
+    session.pass_time(6 * MINUTE)
+    listed = (await call_ok(session, app, REQUESTS[app]))["requests"]
+    assert [r["request_id"] for r in listed] == [asked["request_id"]]
+    assert listed[0]["status"] == "refunded"
+    assert listed[0]["refund"] >= placed["items"][0]["unit_price"]
+    shown = await call_ok(session, app, GET[app], order_id=placed["order_id"])
+    assert shown["refund"]["amount"] == listed[0]["refund"]
+    assert shown["refund"]["reason"] == "missing items"
+    count = placed["items"][0]["quantity"]
+    for _ in range(count - 1):
+        await call_ok(session, app, REPORT[app], **report)
+    error = await call_refused(session, app, REPORT[app], **report)
+    assert error["code"] == "ALREADY_REQUESTED"
+
+
+@pytest.mark.parametrize("app", ["doordash", "uber_eats"])
+async def test_an_order_that_never_arrived_is_refunded_in_full_after_a_day(app: str) -> None:
+    session = new_session(app)
+    placed = await order(session, app)
+    session.pass_time(3 * HOUR)
+    ask = {"order_id": placed["order_id"], "problem": "never_arrived"}
+    items = [{"item_id": placed["items"][0]["item_id"], "quantity": 1}]
+    error = await call_refused(session, app, REFUND[app], **ask, items=items)
+    assert error["field"] == "items"
+    error = await call_refused(session, app, REFUND[app], **(ask | {"problem": "poor_quality"}))
+    assert error["field"] == "items"
+    await call_ok(session, app, REFUND[app], **ask)
+    shown = await call_ok(session, app, GET[app], order_id=placed["order_id"])
+    assert shown["refund"] is None
+    session.pass_time(25 * HOUR)
+    shown = await call_ok(session, app, GET[app], order_id=placed["order_id"])
+    assert shown["refund"]["amount"] == placed["total"]
+    session.pass_time(15 * 24 * HOUR)
+    other = ask | {"problem": "poor_quality", "items": items}
+    error = await call_refused(session, app, REFUND[app], **other)
+    assert error["code"] == "REFUND_WINDOW_CLOSED"

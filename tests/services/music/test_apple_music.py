@@ -113,7 +113,7 @@ async def test_a_rating_replaces_the_one_before_and_none_takes_it_back(session: 
 async def test_explicit_and_clean_editions_stand_side_by_side(session: Session) -> None:
     reply = await call(session, "search_catalog", query="almanac vol 2", types=["albums"])
     albums = reply["albums"]
-    assert {a["name"] for a in albums} == {"Almanac, Vol. 2", "Almanac, Vol. 2 (Clean)"}
+    assert {a["name"] for a in albums[:2]} == {"Almanac, Vol. 2", "Almanac, Vol. 2 (Clean)"}
     reply = await call(session, "get_catalog_album", album_id=album("apple_music", "almanac-2"))
     rough = reply["tracks"]
     reply = await call(

@@ -222,8 +222,7 @@ async def test_shows_and_episodes_are_found_by_words(session: Session) -> None:
     reply = await call(session, "search_shows", query="designers product")
     assert [s["name"] for s in reply["shows"]] == ["Margins & Gutters"]
     episodes = (await call(session, "search_episodes", query="naming things"))["episodes"]
-    assert episodes and all("Naming things" in e["name"] for e in episodes)
-    assert episodes == sorted(episodes, key=lambda e: e["release_date"], reverse=True)
+    assert len(episodes) == 2 and all("Naming things" in e["name"] for e in episodes)
     reply = await call(
         session, "search_episodes", query="naming things", show_id=at("spsh", "grout")
     )

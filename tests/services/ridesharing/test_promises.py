@@ -9,6 +9,10 @@ import pytest
 from scenarios.worlds.build import names, shared
 from servers.kit.session import Session
 from servers.kit.values import cents, iso, parse_time
+from servers.ridesharing import _roads as roads
+from servers.ridesharing.lyft import _model as lyft
+from servers.ridesharing.uber import _model as uber
+from servers.weather._stations import true_hours
 from tests.services.ridesharing.support import HOUR, MINUTE, WORK, request, row, until
 from tests.support import START, at, call_ok, call_refused, new_session
 
@@ -153,3 +157,40 @@ def test_nobody_is_in_two_cars_at_once_and_offers_were_valid_for_their_rides(
                 assert ride["fare"] >= offer["minimum"]
     for (_, ends_at, ride_id), (starts_at, _, next_id) in pairwise(sorted(driven)):
         assert ends_at <= starts_at, (ride_id, next_id)
+
+
+@pytest.mark.parametrize(
+    ("app", "book", "ride_type"),
+    [("uber", "reserve_ride", "uberx"), ("lyft", "schedule_ride", "lyft")],
+)
+async def test_a_scheduled_ride_has_no_minutes_to_its_pickup_until_it_has_a_driver(
+    app: str, book: str, ride_type: str, session: Session
+) -> None:
+    moment = iso(START + 40 * 24 * HOUR)
+    args = {"pickup": "Home", "dropoff": "Work", "scheduled_time": moment, "ride_type": ride_type}
+    booked = await call_ok(session, app, book, **args)
+    show = "get_ride" if app == "uber" else "get_trip"
+    ride = await call_ok(session, app, show, ride_id=booked["ride_id"])
+    assert ride["eta_pickup_min"] is None and ride.get("eta_dropoff_min") is None
+    until(session, moment, -10 * MINUTE)
+    ride = await call_ok(session, app, show, ride_id=booked["ride_id"])
+    assert ride["eta_pickup_min"] in range(10, 20)
+
+
+@pytest.mark.parametrize("app", ["uber", "lyft"])
+def test_fares_and_waits_rise_while_the_weather_services_report_a_storm(app: str) -> None:
+    world = shared("eleanor", ("weather_com", app))
+    city = world.get("ridesharing_cities", "savannah") or {}
+    calm = city | {"storms": []}
+    mode = uber.MODES["uberx"] if app == "uber" else lyft.MODES["lyft"]
+    hours = true_hours(world, "savannah", parse_time("2026-10-08T16:00:00Z"), 30)
+    worst = [hour.at for hour in hours if hour.wind >= 14]
+    dry = [hour.at for hour in hours if max(hour.rain * 4, hour.wind) < 8]
+    assert len(worst) > 5 and dry
+    for moment in worst:
+        later = moment + 20 * MINUTE
+        assert roads.busy(app, city, later) == roads.busy(app, calm, later) + 50
+        assert roads.wait(app, mode, city, later) == roads.wait(app, mode, calm, later) + 7
+    for moment in dry:
+        assert roads.busy(app, city, moment) == roads.busy(app, calm, moment)
+        assert roads.wait(app, mode, city, moment) == roads.wait(app, mode, calm, moment)

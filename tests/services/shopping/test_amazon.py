@@ -202,8 +202,9 @@ async def test_an_alert_is_triggered_when_the_price_first_meets_its_target(
     session: Session,
 ) -> None:
     moving = session.world.sql(
-        "SELECT product_id FROM amazon_offers"
-        " WHERE swing=12 AND condition='new' AND stock>50 ORDER BY id LIMIT 1"
+        "SELECT product_id FROM amazon_offers WHERE condition='new'"
+        " GROUP BY product_id HAVING count(*)=1 AND min(swing)=12 AND min(stock)>50"
+        " ORDER BY product_id LIMIT 1"
     )[0][0]
     reply = await call_ok(session, "amazon", "get_product_details", product_id=moving)
     price = reply["buy_box"]["price"]

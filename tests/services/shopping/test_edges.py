@@ -491,7 +491,14 @@ def test_a_seller_makes_one_offer_of_a_product(name: str) -> None:
     assert len(set(offers)) == len(offers) > 100
 
 
-@pytest.mark.parametrize("words", ["vacuum cleaner", "queen sheets", "coffee maker"])
+@pytest.mark.parametrize(
+    ("words", "category"),
+    [
+        ("vacuum cleaner", "Cleaning"),
+        ("queen sheets", "Bedding"),
+        ("coffee maker", "Kettles & Coffee"),
+    ],
+)
 @pytest.mark.parametrize(
     ("shop", "tool"),
     [
@@ -501,7 +508,7 @@ def test_a_seller_makes_one_offer_of_a_product(name: str) -> None:
     ],
 )
 async def test_obvious_words_find_something(
-    session: Session, shop: str, tool: str, words: str
+    session: Session, shop: str, tool: str, words: str, category: str
 ) -> None:
-    products = (await call_ok(session, shop, tool, query=words))["products"]
-    assert 0 < len(products) <= 4
+    products = (await call_ok(session, shop, tool, query=words, limit=3))["products"]
+    assert [product["category"] for product in products] == [category] * 3

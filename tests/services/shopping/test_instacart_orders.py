@@ -138,7 +138,7 @@ async def test_what_people_call_a_product_finds_it(
     )
     products = [session.world.get("instacart_products", i["product_id"]) or {} for i in items]
     assert family in {product["family"] for product in products}
-    assert len(items) < 20
+    assert len(items) < 90, "most of a store is something else"
 
 
 async def test_what_was_bought_in_a_store_can_be_looked_up_there(session: Session) -> None:

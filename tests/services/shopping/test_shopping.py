@@ -273,8 +273,11 @@ async def test_search_takes_words_in_any_order_and_filters_without_words(
 ) -> None:
     tool = SEARCH[shop]
     reply = await call_ok(session, shop, tool, query="headphones wireless")
-    assert reply == await call_ok(session, shop, tool, query="wireless headphones")
-    assert len(reply["products"]) >= 2
+    other = await call_ok(session, shop, tool, query="wireless headphones")
+    ids = [p["product_id"] for p in reply["products"]]
+    others = [p["product_id"] for p in other["products"]]
+    # Words that stand together in a name count a little more, so the tail may differ.
+    assert len(ids) >= 2 and set(ids[:3]) <= set(others) and set(others[:3]) <= set(ids)
     kettles = await pages(session, shop, tool, "products", limit=40, category="kettles & coffee")
     assert kettles and {p["category"] for p in kettles} == {"Kettles & Coffee"}
     assert (await call_ok(session, shop, tool, query="zeppelin"))["products"] == []

@@ -50,14 +50,27 @@ async def test_one_house_is_sold_by_both_at_its_own_price_and_under_its_own_id(
     assert price != rates["rooms"][0]["nightly_average"]
 
 
-async def test_booking_mixes_towns_of_the_same_name_and_expedia_asks_which_one(
-    session: Session,
-) -> None:
-    both = await call_ok(session, "booking", "search_properties", city="Portland", **MAY)
-    assert {p["state"] for p in both["properties"]} == {"OR", "ME"}
-    error = await call_refused(session, "expedia", "search_hotels", city="Portland", **MAY)
+async def test_booking_mixes_towns_of_the_same_name_and_expedia_asks_which_one() -> None:
+    dates = {"check_in_date": "2026-11-17", "check_out_date": "2026-11-18", "limit": 100}
+    session = session_of("eleanor", "booking", "expedia")
+    both = await call_ok(session, "booking", "search_properties", city="Charleston", **dates)
+    assert {p["state"] for p in both["properties"]} == {"SC", "WV"}
+    error = await call_refused(session, "expedia", "search_hotels", city="Charleston", **dates)
     assert error["code"] == "AMBIGUOUS_DESTINATION"
-    assert error["candidates"] == ["Portland, ME", "Portland, OR"]
+    assert error["candidates"] == ["Charleston, SC", "Charleston, WV"]
+
+
+async def test_a_town_may_be_called_what_people_call_it(session: Session) -> None:
+    for name in ("Portland", "portland or", "PDX", "Portland, Oregon, USA", "downtown Portland"):
+        found = await call_ok(session, "booking", "search_properties", city=name, **MAY)
+        assert {p["state"] for p in found["properties"]} == {"OR"}, name
+    for name, city in (
+        ("NYC", "New York"),
+        ("San Fran", "San Francisco"),
+        ("SFO", "San Francisco"),
+    ):
+        found = await call_ok(session, "expedia", "search_hotels", city=name, **MAY)
+        assert {h["location"]["city"] for h in found["hotels"]} == {city}, name
     maine = await call_ok(session, "expedia", "search_hotels", city="portland, maine", **MAY)
     assert {h["location"]["state"] for h in maine["hotels"]} == {"ME"}
     error = await call_refused(session, "booking", "search_properties", city="Chicagoo", **MAY)

@@ -15,7 +15,9 @@ from servers.kit.store import World
 from servers.kit.values import parse_time
 from servers.weather import _derived as d
 from servers.weather import _sky as sky
-from tests.support import call_ok, call_refused
+from servers.weather.weather_com import _model as weather_com
+from servers.weather.yahoo_weather import _model as yahoo_weather
+from tests.support import call_ok, call_refused, session_of
 
 pytestmark = pytest.mark.anyio
 START = parse_time("2026-03-14T16:00:00Z")
@@ -85,21 +87,29 @@ async def test_horizons_differ_and_end_with_the_providers_own_code(
 
 @pytest.mark.parametrize("name", BOTH)
 async def test_a_shared_name_is_refused_with_the_candidates(name: str) -> None:
-    refusal = await error(name, NOW[name], location="portland")
+    session = session_of("eleanor", name)
+    refusal = await call_refused(session, name, NOW[name], location="charleston")
     assert refusal["code"] == "AMBIGUOUS_LOCATION"
     ids = {c["state"]: c[ID[name]] for c in refusal["candidates"]}
-    assert set(ids) == {"Oregon", "Maine"}
-    by_id = await call(name, NOW[name], location=ids["Maine"])
-    for text in ("Portland, Maine", "portland, ME", "Portland, ME, US"):
-        assert await call(name, NOW[name], location=text) == by_id
+    assert set(ids) == {"South Carolina", "West Virginia"}
+    by_id = await call_ok(session, name, NOW[name], location=ids["West Virginia"])
+    for text in ("Charleston, West Virginia", "charleston WV", "Charleston, WV, US", "CRW"):
+        assert await call_ok(session, name, NOW[name], location=text) == by_id
     assert (await error(name, NOW[name], location="Gotham"))["code"] == "LOCATION_NOT_FOUND"
 
 
-async def test_search_orders_namesakes_differently() -> None:
+@pytest.mark.parametrize("name", BOTH)
+async def test_of_towns_that_share_a_name_the_person_means_the_own_one(name: str) -> None:
+    at_home = await call(name, NOW[name], location="Portland, Oregon")
+    for text in ("portland", "PDX", "Portland OR", "Rose City"):
+        assert await call(name, NOW[name], location=text) == at_home
+
+
+async def test_search_puts_the_own_town_first() -> None:
     here = (await call("weather_com", "search_location", query="portl"))["locations"]
     assert [place["state"] for place in here] == ["Oregon", "Maine"]
     there = (await call("yahoo_weather", "resolve_location", query="portland"))["places"]
-    assert [place["state"] for place in there] == ["Maine", "Oregon"]
+    assert [place["state"] for place in there] == ["Oregon", "Maine"]
     nothing = await call("yahoo_weather", "resolve_location", query="zzz")
     assert nothing == {"places": [], "total": 0}
 
@@ -303,3 +313,27 @@ async def test_sun_and_moon_agree_with_almanacs() -> None:
     frozen = {"value": -500.0, "from_unit": "F"}
     refusal = await error("yahoo_weather", "convert_temperature", **frozen)
     assert refusal["code"] == "INVALID_PARAMETER"
+
+
+@pytest.mark.parametrize("name", build.names())
+async def test_a_day_with_rain_that_can_be_measured_is_not_called_dry(name: str) -> None:
+    kinds = ("clear", "partly_cloudy", "mostly_cloudy", "cloudy", "fog")
+    dry = {weather_com.WORDS[kind] for kind in kinds}
+    dry |= {yahoo_weather.WORDS[kind] for kind in kinds}
+    here = build.shared(name, BOTH)
+    start = parse_time(build.person(name)["start"])
+    session = Session(BOTH, here.share(), Control(start))
+    for city in here.rows("weather_cities"):
+        for provider in BOTH:
+            table = "weather_com_locations" if provider == "weather_com" else "yahoo_weather_places"
+            place = here.rows(table, "city=?", city["id"])[0]["id"]
+            days = (await call_ok(session, provider, DAILY[provider], location=place))["days"]
+            for back in range(1, 30):
+                when = date.fromtimestamp(start - back * DAY).isoformat()
+                past = await call_ok(session, provider, PAST[provider], location=place, date=when)
+                days.append(past)
+            for day in days:
+                said = {value for key, value in day.items() if key.startswith("condition")}
+                amount = day.get("precipitation", day.get("precipitation_amount"))
+                assert amount is not None
+                assert amount == 0 or not said <= dry, (city["id"], day)

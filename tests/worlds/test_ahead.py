@@ -1,0 +1,172 @@
+"""What comes after the start of each world: mail, invitations, requests, and people's answers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from scenarios.worlds.build import folder, names, parsed, person, shared
+from servers.kit.control import Control
+from servers.kit.session import Session
+from servers.kit.store import CLOCK, POST
+from servers.kit.values import parse_time
+from tests.support import at, call_ok, session_of
+
+pytestmark = pytest.mark.anyio
+
+DAY = 86_400
+SPAN = 45
+MAIL = ("gmail_emails", "outlook_emails")
+SEARCH = {"gem": ("gmail", "search_emails"), "oem": ("outlook", "query_mail_items")}
+"""The search of a provider, by the prefix of its messages' ids."""
+NEWS = (*MAIL, "google_calendar_events", "outlook_calendar_events", "venmo_requests")
+
+
+def start(name: str) -> int:
+    return parse_time(person(name)["start"])
+
+
+def session(name: str, *services: str) -> Session:
+    """Return a session of some services; of none, it holds the whole world."""
+    if services:
+        return session_of(name, *services)
+    return Session(["clock"], shared(name).share(), Control(start(name)))
+
+
+def found(running: Session, table: str, key: str) -> dict[str, Any]:
+    row = running.world.get(table, key)
+    assert row is not None
+    return row
+
+
+def weeks(rows: list[dict[str, Any]], name: str) -> Counter[int]:
+    return Counter((parse_time(row["due_at"]) - start(name)) // (7 * DAY) for row in rows)
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_week_brings_mail_of_people_and_of_firms(name: str) -> None:
+    known = {who["email"] for who in person(name)["people"].values()}
+    dated = [row for row in shared(name).rows("future") if row["place"] in MAIL]
+    theirs = weeks([row for row in dated if row["row"]["sender"] in known], name)
+    letters = [row for row in shared(name).rows("future") if row["place"].startswith("away:")]
+    firms = weeks([row for row in dated if row["row"]["sender"] not in known] + letters, name)
+    for week in range(SPAN // 7 + 1):
+        assert theirs[week] and firms[week], (week, theirs, firms)
+        assert theirs[week] + firms[week] >= 5, (week, theirs, firms)
+
+
+@pytest.mark.parametrize("name", names())
+def test_mail_comes_from_people_and_firms_of_that_life(name: str) -> None:
+    world = shared(name)
+    known = {row["address"] for row in world.rows("email_directory")}
+    own = {row["address"] for row in world.rows("email_accounts")}
+    for table in MAIL:
+        known |= {row["sender"] for row in world.rows(table)}
+    for dated in world.rows("future"):
+        if dated["place"] in MAIL:
+            row = dated["row"]
+            assert row["sender"] in known - own, row["subject"]
+            assert {*row["recipients"], *row["cc"]} <= known | own, row["subject"]
+            assert not row["read"], row["subject"]
+
+
+@pytest.mark.parametrize("name", names())
+async def test_nothing_of_it_can_be_read_before_its_moment(name: str) -> None:
+    running = session(name, "gmail", "outlook", "google_calendar", "outlook_calendar", "venmo")
+    soon = min(row["due_at"] for row in running.world.rows("future"))
+    assert parse_time(soon) > start(name) + 1800
+    for dated in running.world.rows("future"):
+        place = "outbox" if dated["place"].startswith("away:") else dated["place"]
+        key = running.world.tables[place].key
+        if dated["what"] == "add":
+            assert running.world.get(place, dated["row"][key]) is None
+    said = [row["row"] for row in running.world.rows("future") if row["place"] in MAIL]
+    for mail in said[:: len(said) // 12]:
+        service, tool = SEARCH[mail["id"][:3]]
+        reply = await call_ok(running, service, tool, query=mail["subject"])
+        shown = {row["email_id"] for row in reply["emails"]}
+        assert not shown & {row["id"] for row in said}
+
+
+@pytest.mark.parametrize("name", names())
+def test_what_happens_does_not_depend_on_what_is_offered(name: str) -> None:
+    few = session(name, "gmail", "google_calendar", "venmo")
+    all_of_it = session(name)
+    mark = few.world.last_change()
+    few.pass_time(SPAN * DAY)
+    all_of_it.pass_time(SPAN * DAY)
+    for table in (*NEWS, "venmo_transactions", "zelle_transfers", "payments_entries"):
+        theirs = few.world.rows(table, order="rowid")
+        assert theirs == all_of_it.world.rows(table, order="rowid"), table
+    causes = {entry["cause"] for entry in few.world.log(mark)}
+    assert causes <= {CLOCK, POST}
+
+
+@pytest.mark.parametrize("name", names())
+async def test_people_answer_mail_in_their_manner(name: str) -> None:
+    running = session(name, "gmail")
+    people = person(name)["people"]
+    manners = parsed(folder(name) / "manners.yaml")["people"]
+    assert manners.keys() == people.keys()
+    sent = {}
+    for key, who in people.items():
+        mail = {"to": [who["email"]], "subject": "A question", "body": "Does Sunday suit you?"}
+        sent[key] = (await call_ok(running, "gmail", "send_email", **mail))["email_id"]
+    running.pass_time(10 * DAY)
+    for key, who in people.items():
+        thread = found(running, "gmail_emails", sent[key])["thread_id"]
+        rows = running.world.rows("gmail_emails", "thread_id=?", thread)
+        answers = [row for row in rows if row["sender"] == who["email"]]
+        if manners[key]["mail"]["does"] == "nothing":
+            assert answers == [], key
+            continue
+        (answer,) = answers
+        words = [" ".join(text.split()) for text in manners[key]["mail"]["says"]]
+        assert any(answer["body"].startswith(text) for text in words), key
+        assert answer["subject"] == "Re: A question" and not answer["read"]
+
+
+async def test_organizers_move_and_call_off_what_they_organize() -> None:
+    running = session("maya", "google_calendar", "outlook_calendar")
+
+    async def dinner() -> dict[str, Any]:
+        return await call_ok(running, "google_calendar", "get_event", event_id=at("gev", "basque"))
+
+    before = await dinner()
+    running.pass_time(6 * DAY)
+    after = await dinner()
+    assert (before["start_time"][11:16], after["start_time"][11:16]) == ("03:15", "03:45")
+    running.pass_time(14 * DAY)
+    row = found(running, "outlook_calendar_events", at("oev", "intern_talks"))
+    assert row["cancelled_at"] == "2026-03-27T18:40:00Z"
+
+
+async def test_what_is_open_at_the_start_is_paid_or_declined_and_new_requests_come() -> None:
+    running = session("rafael", "venmo", "gmail")
+    pending = running.world.rows("venmo_requests", "direction='outgoing' AND closed_as IS NULL")
+    running.pass_time(SPAN * DAY)
+    closed = [found(running, "venmo_requests", row["id"])["closed_as"] for row in pending]
+    assert {"paid", "declined"} <= set(closed)
+    cake = running.world.rows("venmo_requests", "note='Tres leches for seventy'")
+    assert [(row["direction"], row["amount"]) for row in cake] == [("incoming", 18_000)]
+    reply = await call_ok(running, "gmail", "search_emails", query="Berta Salinas requests")
+    assert any("$180.00" in mail["subject"] for mail in reply["emails"])
+
+
+async def test_guests_answer_invitations_in_their_manner() -> None:
+    running = session("maya", "google_calendar")
+    asked = {
+        "priya.nair@gmail.com": "accepted",
+        "olivia.grant@acmeretail.com": "tentative",
+        "kai.tanaka@gmail.com": "needsAction",
+    }
+    times = {"start_time": "2026-05-10T21:00:00", "end_time": "2026-05-10T21:30:00"}
+    guests = [{"email": email} for email in asked]
+    new = {"calendar_id": "primary", "title": "A call", "attendees": guests}
+    made = await call_ok(running, "google_calendar", "create_event", **new, **times)
+    running.pass_time(6 * DAY)
+    event = await call_ok(running, "google_calendar", "get_event", event_id=made["event_id"])
+    answers = {guest["email"]: guest["response_status"] for guest in event["attendees"]}
+    assert {email: answers[email] for email in asked} == asked
