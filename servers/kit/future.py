@@ -26,7 +26,7 @@ TABLES = {
         "id:str due_at:str/derived what:str/derived place:str/derived key:str?/derived "
         "row:dict/derived",
         index=("due_at",),
-        noun="something that happens on {due_at:day}",
+        noun="an event of {due_at:day}",
     ),
     # `does` is what the person does about `asks` (mail, request …), `least` to `most` seconds
     # later, within the hours of the day from `opens` to `closes`, with one of the texts in `says`.

@@ -64,6 +64,8 @@ A position in a track moves on with the clock. The version of a page that a revi
 the current one, or the call is refused. A delivery window is named by its start, an option by the
 key of its contract.
 """
+TELLING = ("outbox", "reactions")
+"""Tables of letters and answers, which tell what other rows hold and come when people get to it."""
 SCALES = (1, 100, 10_000)
 """How many of a row's units are in one of a tool's: rows hold cents, or 1/10000 dollars."""
 FORMATS = ("", "cents", "moment", "day")
@@ -123,7 +125,8 @@ def heads(condition: Mapping[str, Any]) -> Iterator[str]:
 class Play:
     """A tool's example, played in a new session.
 
-    `changes` are those of the example and `everything` also those of its set-up calls.
+    `changes` are those of the example, without letters and answers. `everything` has these too,
+    and the changes of the set-up calls.
     """
 
     args: Json
@@ -151,7 +154,8 @@ async def _play(name: str, seed: int) -> Play:
     mark = session.world.last_change()
     reply = await session.call(cls.name, spec.name, args)
     assert not session.bugs and not reply.is_error, session.bugs or reply.data
-    return Play(args, session.world.log(mark), session.world.log(before))
+    changes = [change for change in session.world.log(mark) if change["table"] not in TELLING]
+    return Play(args, changes, session.world.log(before))
 
 
 @every_write

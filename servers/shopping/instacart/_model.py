@@ -40,8 +40,8 @@ TABLES = {
     "instacart_products": Table(
         "id:str family:str name:str brand:str category:str size:float unit:str price:int "
         "labels:list words:str",
-        search=("name", "brand", "category", "family", "words", "labels"),
-        weights=(4, 2, 2, 3, 2, 2),
+        search=("name", "brand", "category", "family", "words", "labels", "unit"),
+        weights=(4, 2, 2, 3, 2, 2, 1),
         index=("family", "category"),
         catalogue=True,
     ),
