@@ -29,7 +29,6 @@ from servers.kit import files, posts
 from servers.kit.agenda import Agenda
 from servers.kit.control import make_id
 from servers.kit.errors import InputError, UnknownName
-from servers.kit.future import away
 from servers.kit.service import all_tables, categories_of, services, tables_of
 from servers.kit.store import WORLD, World
 from servers.kit.values import iso, parse_time
@@ -203,6 +202,7 @@ class Builder:
             place=table,
             key=key,
             row=row,
+            absent=None,
         )
 
     def posted(
@@ -225,18 +225,13 @@ class Builder:
         within the person's world; by default it is made from the template and `about`.
         """
         now = parse_time(at) if isinstance(at, str) else at
-        arrives = now if due is None else due
+        arrives = now if due is None else max(due, now)
         if to is None:
             return
-        if now > self.start:
-            posts.checked(provider, template, data)
-            row = posts.row_of(provider, template, to, data, about=about, now=now, due=due)
-            self.later(now, "outbox", **row)
-            return
         if arrives > self.start:
-            posts.checked(provider, template, data)
-            row = posts.row_of(provider, template, to, data, about=about, now=now, due=due)
-            self.add(now, "outbox", **row)
+            row = posts.post(provider, template, to, data, about=about, now=now, due=due)
+            put = self.later if now > self.start else self.add
+            put(now, "outbox", **row)
             return
         letter = posts.letter(
             provider,
@@ -435,12 +430,13 @@ def _foresee(world: World, start: int) -> None:
         world.insert(
             "future",
             {
-                "id": make_id("fut", "away", letter["id"]),
+                "id": make_id("fut", "absent", letter["id"]),
                 "due_at": max(letter["posted_at"], iso(start + 1)),
                 "what": "add",
-                "place": away(letter["provider"]),
+                "place": "outbox",
                 "key": None,
                 "row": letter,
+                "absent": letter["provider"],
             },
         )
     world.commit()

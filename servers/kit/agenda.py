@@ -9,7 +9,7 @@ only where a table was written to, so that a call on a quiet day costs nothing.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,19 +64,20 @@ class Agenda:
         self,
         classes: Iterable[type[Service]],
         ids: Callable[..., Ids] | None = None,
-        tables: Iterable[str] = (),
+        tables: Collection[str] = (),
         told: Callable[[Row, Json | None], None] | None = None,
     ) -> None:
         self.told = told
         self._ids = ids or derived_ids
         self.classes = sorted(classes, key=lambda cls: cls.name)
         self.lines: list[Line] = []
-        named = sorted(tables)
-        if "future" in named:
-            here = {cls.name for cls in self.classes}
-            named += [future.away(name) for name in posts.providers() if name not in here]
-            held = ",".join(f"'{name}'" for name in named)
-            line = Line("future", "future", "due_at", f"place IN ({held})", CLOCK, _apply)
+        self._providers = {cls.name: cls for cls in self.classes}
+        if "future" in tables:
+            condition = (
+                f"place IN ({_listed(tables)})"
+                f" AND (absent IS NULL OR absent NOT IN ({_listed(self._providers)}))"
+            )
+            line = Line("future", "future", "due_at", condition, CLOCK, _apply)
             self.lines.append(line)
         for cls in self.classes:
             for name, event in cls.events.items():
@@ -84,11 +85,9 @@ class Agenda:
                 run = functools.partial(self._run, cls, event)
                 line = Line(key, event.table, event.column, event.where, CLOCK, run)
                 self.lines.append(line)
-        self._providers = {cls.name: cls for cls in self.classes}
         answering = [cls.name for cls in self.classes if cls.reactions]
         if answering:
-            theirs = ",".join(f"'{name}'" for name in answering)
-            condition = f"due_at IS NOT NULL AND provider IN ({theirs})"
+            condition = f"due_at IS NOT NULL AND provider IN ({_listed(answering)})"
             line = Line("reactions", "reactions", "due_at", condition, CLOCK, self._react)
             self.lines.append(line)
         self._mailboxes = [cls for cls in self.classes if cls.take_in is not Service.take_in]
@@ -181,6 +180,10 @@ class Agenda:
             if cls(world, moment, self._ids("outbox", row["id"])).take_in(letter):
                 break
         world.update("outbox", row["id"], due_at=None, delivered_at=iso(moment))
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ",".join(f"'{name}'" for name in sorted(names))
 
 
 def _apply(world: World, row: Row, moment: int) -> None:

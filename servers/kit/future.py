@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 
 from servers.kit.control import make_id
 from servers.kit.noise import share
-from servers.kit.store import POST, World
+from servers.kit.store import CLOCK, POST, World
 from servers.kit.tables import Table
 from servers.kit.types import Row
 from servers.kit.values import iso
@@ -21,10 +21,10 @@ from servers.kit.zones import local
 TABLES = {
     "person": Table("id:str name:str email:str timezone:str", catalogue=True),
     # `what` is add or change, `place` the table, `row` what is added or the columns that change.
-    # A `place` that `away` makes is a provider: what it sends where its tables are not held.
+    # A row that names an `absent` service is for worlds without that service's tables.
     "future": Table(
         "id:str due_at:str/derived what:str/derived place:str/derived key:str?/derived "
-        "row:dict/derived",
+        "row:dict/derived absent:str?/derived",
         index=("due_at",),
         noun="an event of {due_at:day}",
     ),
@@ -44,26 +44,18 @@ TABLES = {
 }
 """Whose world it is, and what is still to come in it."""
 HOUR = 3600
-_AWAY = "away:"
 NOTHING = "nothing"
 """What somebody does who never answers."""
 
 
-def away(provider: str) -> str:
-    """Return the place of what a provider sends by itself in worlds without its tables."""
-    return f"{_AWAY}{provider}"
-
-
 def apply(world: World, row: Row) -> None:
     """Add or change what a dated row says, unless there is no such row to change any more."""
-    if row["place"].startswith(_AWAY):
-        if world.get("outbox", row["row"]["id"]) is None:
-            with world.caused_by(POST):
-                world.insert("outbox", row["row"])
-    elif row["what"] == "change":
-        world.update(row["place"], row["key"], **row["row"])
-    elif world.get(row["place"], row["row"][world.tables[row["place"]].key]) is None:
-        world.insert(row["place"], row["row"])
+    place = row["place"]
+    with world.caused_by(POST if place == "outbox" else CLOCK):
+        if row["what"] == "change":
+            world.update(place, row["key"], **row["row"])
+        elif world.get(place, row["row"][world.tables[place].key]) is None:
+            world.insert(place, row["row"])
     world.delete("future", row["id"])
 
 

@@ -218,8 +218,7 @@ _WRITTEN = {"dollars": _dollars, "day": _day, "moment": _moment}
 
 
 # -- the outbox -----------------------------------------------------------------------------------
-def put(
-    world: World,
+def post(
     provider: str,
     occasion: str,
     to: str,
@@ -229,36 +228,12 @@ def put(
     now: int,
     due: int | None = None,
 ) -> Row:
-    """Put a post into the outbox and return its row."""
-    row = row_of(provider, occasion, to, data, about=about, now=now, due=due)
-    again = 0
-    while world.get("outbox", row["id"]) is not None:
-        again += 1
-        row["id"] = make_id("pst", provider, occasion, to, about, iso(now), again)
-    with world.caused_by(POST):
-        world.insert("outbox", row)
-    asks = templates(provider).posts[occasion].asks
-    if asks is not None:
-        arrives = now if due is None else due
-        future.expect(world, provider, asks, to, key=row["id"], about=about, now=arrives)
-    return row
-
-
-def row_of(
-    provider: str,
-    occasion: str,
-    to: str,
-    data: Json,
-    *,
-    about: str,
-    now: int,
-    due: int | None = None,
-) -> Row:
-    """Return the row of a post.
+    """Return the row of a post. Raises `InputError` if no template has its fields.
 
     Its id follows from what it says, to whom and when, so it is the same in every world in which
     the same thing happens.
     """
+    checked(provider, occasion, data)
     return {
         "id": make_id("pst", provider, occasion, to, about, iso(now)),
         "provider": provider,
@@ -270,6 +245,25 @@ def row_of(
         "due_at": iso(now if due is None else max(due, now)),
         "delivered_at": None,
     }
+
+
+def put(world: World, row: Row) -> Row:
+    """Put a post into the outbox and return its row there, which has an id of its own."""
+    provider, occasion, to, about = (
+        row[column] for column in ("provider", "template", "recipient", "about")
+    )
+    again = 0
+    while world.get("outbox", row["id"]) is not None:
+        again += 1
+        id = make_id("pst", provider, occasion, to, about, row["posted_at"], again)
+        row = {**row, "id": id}
+    with world.caused_by(POST):
+        world.insert("outbox", row)
+    asks = templates(provider).posts[occasion].asks
+    if asks is not None:
+        arrives = parse_time(row["due_at"])
+        future.expect(world, provider, asks, to, key=row["id"], about=about, now=arrives)
+    return row
 
 
 def recall(world: World, about: Any, template: str | None = None) -> None:

@@ -381,8 +381,8 @@ class Service:
         dropped, it was never sent. No id is spent.
         """
         if to is not None:
-            posts.checked(self.name, template, data)
-            posts.put(self.db, self.name, template, to, data, about=about, now=self.now, due=due)
+            row = posts.post(self.name, template, to, data, about=about, now=self.now, due=due)
+            posts.put(self.db, row)
 
     def expect(self, asks: str, who: str, *, about: str) -> None:
         """Let a person react in their manner, if they have one; `about` is the row that asks.

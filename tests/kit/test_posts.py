@@ -98,7 +98,7 @@ async def test_a_refused_call_sends_nothing() -> None:
 def _put(session: Session, **changed: Any) -> Row:
     said = {"amount": 1250, "note": "Tea", "at": iso(START), "reference": "t", "name": "Priya"}
     given: dict[str, Any] = {"about": "t", "now": START} | changed
-    row = posts.put(session.world, "venmo", "payment_received", MAYA, said, **given)
+    row = posts.put(session.world, posts.post("venmo", "payment_received", MAYA, said, **given))
     session.world.commit()
     return row
 
