@@ -10,6 +10,7 @@ from client_harness.agents._script import ScriptAgent
 from client_harness.contract import Assignment
 from client_harness.episode import Episode
 from client_harness.tools import in_memory
+from judge.trace import Record
 from judge.verdict import judge
 from scenarios.load import load
 from scenarios.model import Scenario
@@ -49,21 +50,23 @@ def _row(what: str, rate: float, calls: int) -> Row:
 
 
 async def _rate(scenario: Scenario, steps: list[Step], *, faulted: bool) -> tuple[float, int]:
-    async def trial() -> int:
-        episode = Episode(scenario, faulted=faulted)
-        async with in_memory(episode.session) as tools:
-            await episode.converse(ScriptAgent(Assignment(tools, [], scenario), steps))
-        record = episode.record()
-        judge(scenario.gates, record, "base" if faulted else "clean")
-        episode.close()
-        return len(record.attempts)
-
     for _ in range(20):
-        calls = await trial()
+        record = await trial(scenario, steps, faulted=faulted)
     rates = []
     for _ in range(7):
         begun = time.perf_counter()
         for _ in range(50):
-            await trial()
+            await trial(scenario, steps, faulted=faulted)
         rates.append(50 / (time.perf_counter() - begun))
-    return statistics.median(rates), calls
+    return statistics.median(rates), len(record.attempts)
+
+
+async def trial(scenario: Scenario, steps: list[Step], *, faulted: bool) -> Record:
+    """Play steps and judge them; return what was recorded."""
+    episode = Episode(scenario, faulted=faulted)
+    async with in_memory(episode.session) as tools:
+        await episode.converse(ScriptAgent(Assignment(tools, [], scenario), steps))
+    record = episode.record()
+    judge(scenario.gates, record, "base" if faulted else "clean")
+    episode.close()
+    return record

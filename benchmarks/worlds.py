@@ -13,13 +13,8 @@ from collections.abc import Iterable
 import anyio
 
 from benchmarks.timing import Row, ms
-from client_harness.agents._script import ScriptAgent
-from client_harness.contract import Assignment
-from client_harness.episode import Episode
-from client_harness.tools import in_memory
-from judge.verdict import judge
+from benchmarks.trials import trial
 from scenarios.load import load
-from scenarios.model import Scenario
 from scenarios.script import Step
 from scenarios.worlds import build
 from servers.kit import database
@@ -152,14 +147,16 @@ async def _trials() -> Row:
     """Compare a faulted trial with a clean one in which the agent makes the very same calls."""
     scenario = load(SCENARIO)
     balance = [Step.model_validate({"call": "venmo.get_balance"})]
-    calls = await _trial(scenario, [*balance * 5, *scenario.scripts.oracle], faulted=True)
+    longest = await trial(scenario, [*balance * 5, *scenario.scripts.oracle], faulted=True)
+    made = [{"call": f"{a.service}.{a.tool}", "args": a.args} for a in longest.attempts]
+    calls = [Step.model_validate(call) for call in made]
     times: dict[bool, list[float]] = {False: [], True: []}
     for number in range(300):
         for faulted in (True, False) if number % 2 else (False, True):
             begun = time.process_time()
-            made = await _trial(scenario, calls, faulted=faulted)
+            record = await trial(scenario, calls, faulted=faulted)
             times[faulted].append(time.process_time() - begun)
-            assert len(made) == len(calls)
+            assert len(record.attempts) == len(calls)
     cost = {arm: statistics.median(spent[50:]) for arm, spent in times.items()}
     return Row(
         f"a trial of {len(calls)} calls, with a dropped payment and two other worlds",
@@ -168,18 +165,6 @@ async def _trials() -> Row:
         f"{cost[True] / cost[False]:.2f}",
         "≤ 1.15",
     )
-
-
-async def _trial(scenario: Scenario, steps: list[Step], *, faulted: bool) -> list[Step]:
-    """Play steps, judge, and return the calls that were made."""
-    episode = Episode(scenario, faulted=faulted)
-    async with in_memory(episode.session) as tools:
-        await episode.converse(ScriptAgent(Assignment(tools, [], scenario), steps))
-    record = episode.record()
-    judge(scenario.gates, record, "base" if faulted else "clean")
-    episode.close()
-    calls = [{"call": f"{a.service}.{a.tool}", "args": a.args} for a in record.attempts]
-    return [Step.model_validate(call) for call in calls]
 
 
 if __name__ == "__main__":

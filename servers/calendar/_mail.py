@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 
 from servers.calendar import _busy
 from servers.calendar import _rules as rules
+from servers.calendar._recurrence import DAY_NAMES, DAYS
 from servers.kit.service import Service
 from servers.kit.types import Json, Row
 from servers.kit.values import iso, parse_time
@@ -16,15 +17,6 @@ from servers.kit.zones import local
 
 TOLD = ("title", "start_at", "end_at", "all_day", "location", "description", "recurrence")
 """Columns of an event that guests are told of when they change."""
-DAYS = {
-    "MO": "Monday",
-    "TU": "Tuesday",
-    "WE": "Wednesday",
-    "TH": "Thursday",
-    "FR": "Friday",
-    "SA": "Saturday",
-    "SU": "Sunday",
-}
 ANSWERS = {"accepted": "Accepted", "declined": "Declined", "tentative": "Tentative"}
 UNITS = {"daily": "day", "weekly": "week", "monthly": "month", "yearly": "year"}
 
@@ -73,7 +65,7 @@ def repeats(rule: Row | None) -> str | None:
     unit = UNITS[rule["freq"]]
     every = rule.get("interval", 1)
     text = f"every {unit}" if every == 1 else f"every {every} {unit}s"
-    days = [DAYS[day[-2:]] for day in rule.get("by_day", [])]
+    days = [DAY_NAMES[DAYS.index(day[-2:])] for day in rule.get("by_day", [])]
     if days:
         text += f" on {', '.join(days)}"
     if "until" in rule:

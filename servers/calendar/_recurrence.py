@@ -19,6 +19,7 @@ from servers.kit.values import parse_time
 from servers.kit.zones import local, local_day, local_moment, months_later
 
 DAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
+DAY_NAMES = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
 def _until(text: str) -> str:

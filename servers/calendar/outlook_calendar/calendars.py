@@ -9,14 +9,13 @@ from pydantic import AfterValidator, Field
 
 from servers.calendar import _edit as edit
 from servers.calendar import _rules as rules
+from servers.calendar._recurrence import DAY_NAMES
 from servers.calendar.outlook_calendar._model import EVENTS, WORDS, Folder, Item, folder_json
 from servers.kit.control import seeded
 from servers.kit.errors import did_you_mean
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.types import Json
 from servers.kit.values import Cursor, Limit, page
-
-DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
 def _zone(text: str) -> str:
@@ -177,7 +176,7 @@ class Account(Service):
                 "end_time must be later on the same day.",
             )
         hours = {
-            "days": [d for d in DAYS if d in days],
+            "days": [d for d in DAY_NAMES if d in days],
             "start_time": start_time,
             "end_time": end_time,
             "timezone": timezone,

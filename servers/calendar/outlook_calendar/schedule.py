@@ -11,8 +11,8 @@ from pydantic import Field
 from servers.calendar import _busy
 from servers.calendar import _rules as rules
 from servers.calendar._busy import BusyTime
+from servers.calendar._recurrence import DAY_NAMES
 from servers.calendar.outlook_calendar._model import WORDS, End, Start, status_of, stretch
-from servers.calendar.outlook_calendar.calendars import DAYS
 from servers.kit.fields import Email
 from servers.kit.service import Service, reads
 from servers.kit.types import Json, Row
@@ -137,7 +137,7 @@ class Schedule(Service):
     def _suits(self, start: int, end: int, people: dict[str, Row | None]) -> bool:
         """Return whether a span lies in everyone's working hours; False if some are unknown."""
         for row in self.db.rows("outlook_calendar_hours"):
-            days = [DAYS.index(d) for d in row["days"]]
+            days = [DAY_NAMES.index(d) for d in row["days"]]
             opens = time.fromisoformat(row["start_time"])
             shuts = time.fromisoformat(row["end_time"])
             if not _busy.within(start, end, ZoneInfo(row["timezone"]), opens, shuts, days):
