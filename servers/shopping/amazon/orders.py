@@ -346,7 +346,7 @@ def place(
     `plan_id` is the subscription that it belongs to.
     """
     address = rules.find_address(svc, SHOP, address_id)
-    rules.find_method(svc, SHOP, method_id)
+    method = rules.find_method(svc, SHOP, method_id)
     zone = ZoneInfo(rules.profile(svc, SHOP)["timezone"])
     order_id = svc.new_id("azo")
     placed_at = svc.now if moment is None else moment
@@ -357,7 +357,7 @@ def place(
         "fulfillment": "shipping",
         "shipping_option": option,
         "address_id": address["id"],
-        "method_id": method_id,
+        "method_id": method["id"],
         "shipping": 0 if plan_id else model.shipping_cost(svc, option, cart),
         "code": code,
         "plan_id": plan_id,

@@ -375,7 +375,7 @@ def place(
     how = basket[0]["fulfillment"]
     placed_at = svc.now if moment is None else moment
     address = rules.find_address(svc, SHOP, address_id) if how != "pickup" else None
-    rules.find_method(svc, SHOP, method_id)
+    method = rules.find_method(svc, SHOP, method_id)
     subtotal = sum(line["net"] for line in basket) - sum(shares)
     order: dict[str, Any] = {
         "id": svc.new_id("wmo"),
@@ -384,7 +384,7 @@ def place(
         "store_id": store["id"] if store else None,
         "fees": 0,
         "address_id": address["id"] if address else None,
-        "method_id": method_id,
+        "method_id": method["id"],
         "code": code,
         "plan_id": plan_id,
         "shipping": 0 if plan_id else model.shipping_fee(svc, how, subtotal),

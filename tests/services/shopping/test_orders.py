@@ -8,7 +8,18 @@ import pytest
 
 from servers.kit.service import service
 from servers.kit.session import Session
-from tests.services.shopping.support import ADD, CANCEL, DAY, HOUR, PREFIX, SHOPS, add, order, see
+from tests.services.shopping.support import (
+    ADD,
+    CANCEL,
+    DAY,
+    HOUR,
+    ORDER,
+    PREFIX,
+    SHOPS,
+    add,
+    order,
+    see,
+)
 from tests.support import at, call_ok, call_refused, new_session
 
 pytestmark = pytest.mark.anyio
@@ -303,3 +314,13 @@ async def test_a_product_is_back_in_stock_on_its_restock_day(
     assert (await call_refused(session, shop, tool, **request))["code"] == "OUT_OF_STOCK"
     session.pass_time(days * DAY)
     await call_ok(session, shop, tool, **request)
+
+
+@every_shop
+async def test_an_order_without_a_named_payment_method_is_paid_with_the_default_one(
+    session: Session, shop: str
+) -> None:
+    await add(session, shop, "charger-65")
+    home = {"address_id": at("aza", "home")} if shop == "amazon" else {}
+    placed = await call_ok(session, shop, ORDER[shop], payment_method_id="", **home)
+    assert placed["payment_method_id"] == at(f"{PREFIX[shop]}m", "visa")

@@ -1,0 +1,1 @@
+"""Long runs that CI leaves out; each is a module with a command line."""
