@@ -179,12 +179,13 @@ def find(
         return lambda row: row["id"] in ids
 
     query = parse(text, operators, having)
-    rows = service.db.rows(table, arrived.where, *arrived.params, order="created_at DESC, id")
     totals: search.Scores = {}
+    where, params = arrived.where, arrived.params
     if query.words:
         wanted = search.without(" ".join(query.words), _ABOUT_MAIL)
         totals = search.every_score(service.db, wanted, arrived)
-        rows = [row for row in rows if row["id"] in totals]
+        where, params = f"id IN ({','.join('?' * len(totals))})", tuple(totals)
+    rows = service.db.rows(table, where, *params, order="created_at DESC, id")
     matches = []
     for row in rows:
         if scope(row) and all(test(row) for test in query.tests):

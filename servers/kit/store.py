@@ -286,7 +286,9 @@ class World:
         """
         spec = self.tables[table]
         index = f"{table}_fts"
-        source = f"FROM {index} JOIN {table} ON {table}.rowid={index}.rowid WHERE {index} MATCH ?"
+        # A cross join keeps SQLite from looking for each row of the table in the index.
+        joined = f"{index} CROSS JOIN {table} ON {table}.rowid={index}.rowid"
+        source = f"FROM {joined} WHERE {index} MATCH ?"
         if where:
             source += f" AND {where}"
         if spec.catalogue:
