@@ -39,7 +39,8 @@ class Listing:
     """The rows of a table in the order of `by`, newest (largest) first unless `newest` is False.
 
     `where` is SQL of ours with `?` for each of `params`. `kept` decides about each row what SQL
-    cannot; rows are read until a page is full.
+    cannot; rows are read until a page is full. `tied` is a column by which ties are sorted,
+    upwards, instead of by the order in which they were written.
     """
 
     world: World
@@ -49,6 +50,7 @@ class Listing:
     params: tuple[Any, ...] = ()
     newest: bool = True
     kept: Callable[[Row], bool] | None = None
+    tied: str = ""
 
     def only(self, where: str, *params: Any) -> Listing:
         """Return the list of those rows that also meet a condition in SQL."""
@@ -110,33 +112,60 @@ class Listing:
     @property
     def _order(self) -> str:
         way = " DESC" if self.newest else ""
-        return f"{self.by}{way}, rowid{way}"
+        return f"{self.by}{way}, {self.tied or f'rowid{way}'}"
 
-    def _next(self, after: tuple[Any, int] | None, size: int) -> list[Row]:
+    @property
+    def _second(self) -> str:
+        return self.tied or "rowid"
+
+    def _next(self, after: tuple[Any, Any] | None, size: int) -> list[Row]:
         listing = self
         sign = "<" if self.newest else ">"
         if after is not None:
-            moment, rowid = after
+            moment, second = after
             # The first condition lets an index find the place.
-            beyond = f"{self.by}{sign}=? AND ({self.by}{sign}? OR rowid{sign}?)"
-            listing = self.only(beyond, moment, moment, rowid)
+            tie = f"{self._second}{'>' if self.tied else sign}?"
+            beyond = f"{self.by}{sign}=? AND ({self.by}{sign}? OR {tie})"
+            listing = self.only(beyond, moment, moment, second)
         return self.world.rows(
             self.table, listing.where, *listing.params, order=self._order, limit=size
         )
 
-    def _at(self, key: Any) -> tuple[Any, int] | None:
-        """Return where a row of the list stands: the value it is sorted by, and its row id."""
+    def _at(self, key: Any) -> tuple[Any, Any] | None:
+        """Return where a row of the list stands: the value it is sorted by, and that of ties."""
         row = self.only(f"{self._key}=?", key)
-        query = f"SELECT {self.by}, rowid FROM {self.table} WHERE {row.where}"
+        query = f"SELECT {self.by}, {self._second} FROM {self.table} WHERE {row.where}"
         found = self.world.sql(query, *row.params)
         return (found[0][0], found[0][1]) if found else None
 
-    def _place(self, cursor: str) -> tuple[Any, int]:
+    def _place(self, cursor: str) -> tuple[Any, Any]:
         key = _unpacked(cursor)
         place = None if key is None else self._at(key)
         if place is None:
             raise invalid_cursor()
         return place
+
+
+@dataclass(frozen=True)
+class Preceded:
+    """Rows that are in no table yet, followed by the rows of a listing.
+
+    The first ones have keys like the others, and no row of the table has one of theirs.
+    """
+
+    first: list[Row]
+    rest: Listing
+
+    def read(self, limit: int, cursor: str | None) -> tuple[list[Row], str | None]:
+        """Return a page of rows and the cursor of the next page, as `Listing.read` does."""
+        key = self.rest._key
+        cursors = [_packed(row[key]) for row in self.first]
+        if cursor is not None and cursor not in cursors:
+            return self.rest.read(limit, cursor)
+        start = 0 if cursor is None else cursors.index(cursor) + 1
+        rows = self.first[start:] + self.rest.read(limit + 1, None)[0]
+        more = len(rows) > limit
+        return rows[:limit], _packed(rows[limit - 1][key]) if more else None
 
 
 def _begin(day: date, where: ZoneInfo | str | None) -> str:

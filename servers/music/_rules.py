@@ -17,6 +17,7 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import Field
 
 from servers.kit import search
+from servers.kit.listing import Listing
 from servers.kit.noise import draws, share
 from servers.kit.service import Service
 from servers.kit.store import Table
@@ -53,7 +54,7 @@ SHARED = {
 }
 LIBRARY = Table(
     "item_id:str/matter kind:str/matter added_at:str/stamp",
-    index=("kind",),
+    index=("kind, added_at",),
     noun="the {kind} {item_id} in the library",
 )
 
@@ -369,9 +370,9 @@ def genres(row: Row) -> list[str]:
 
 
 # -- libraries ------------------------------------------------------------------------------------
-def library(svc: Service, words: Words, kind: str) -> list[Row]:
-    """Return library rows of a kind, newest first."""
-    return svc.db.rows(f"{words.tables}_library", "kind=?", kind, order="added_at DESC, rowid DESC")
+def library(svc: Service, words: Words, kind: str) -> Listing:
+    """Return the list of the library's rows of a kind, newest first."""
+    return Listing(svc.db, f"{words.tables}_library", "added_at").only("kind=?", kind)
 
 
 def has(svc: Service, words: Words, item_id: str) -> bool:

@@ -6,20 +6,40 @@ import math
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any, NamedTuple
+from zoneinfo import ZoneInfo
 
+from servers.kit.listing import Listing, Preceded
 from servers.kit.service import Service
-from servers.kit.values import iso
+from servers.kit.types import Row
+from servers.kit.values import iso, parse_time
+from servers.kit.zones import local_day
 from servers.music import _rules as rules
 from servers.music._player import Deck, playback
 
 
-def history(svc: Service, deck: Deck) -> list[dict[str, Any]]:
-    """Return what was heard, newest first, including what is playing now.
+def played(
+    svc: Service, deck: Deck, words: rules.Words, zone: str, since: str | None, until: str | None
+) -> Preceded:
+    """Return the list of the songs played from one local day to another, newest first.
 
-    The rows are `{id, track_id, at, plays, ms}`.
+    A play is at least half a minute. The rows are `{id, track_id, at, plays, ms}`.
     """
-    rows = svc.db.rows(f"{deck.tables}_plays", "at<=?", svc.time, order="at DESC, rowid DESC")
-    live = [
+    carried = f"EXISTS (SELECT 1 FROM music_tracks WHERE {words.column}=track_id)"
+    rows = Listing(svc.db, f"{deck.tables}_plays", "at").days(since, until, zone)
+    rows = rows.only(f"at<=? AND plays>0 AND {carried}", svc.time)
+
+    def fits(row: Row) -> bool:
+        day = local_day(parse_time(row["at"]), ZoneInfo(zone)).isoformat()
+        return row["plays"] > 0 and (since or day) <= day <= (until or day)
+
+    live = list(filter(fits, _live(svc, deck)))
+    known = rules.by_ids(svc, words, [row["track_id"] for row in live])
+    return Preceded([row for row in live if row["track_id"] in known], rows)
+
+
+def _live(svc: Service, deck: Deck) -> list[Row]:
+    """Return what was heard since the player's last command, newest first, as rows of plays."""
+    rows = [
         {
             "id": f"now-{track_id}",
             "track_id": track_id,
@@ -29,7 +49,7 @@ def history(svc: Service, deck: Deck) -> list[dict[str, Any]]:
         }
         for track_id, hearing in playback(svc, deck).heard.items()
     ]
-    return sorted(live, key=lambda r: r["at"], reverse=True) + rows
+    return sorted(rows, key=lambda r: r["at"], reverse=True)
 
 
 class Ranked(NamedTuple):
@@ -51,7 +71,14 @@ class Heard:
     ) -> None:
         plays: Counter[str] = Counter()
         ms_heard: Counter[str] = Counter()
-        for row in history(svc, deck):
+        summed = (
+            f"SELECT track_id, sum(plays), sum(ms) FROM {deck.tables}_plays "
+            "WHERE at>=? AND at<? AND at<=? GROUP BY track_id"
+        )
+        for track_id, times, ms in svc.db.sql(summed, since, until, svc.time):
+            plays[track_id] = times
+            ms_heard[track_id] = ms
+        for row in _live(svc, deck):
             if since <= row["at"] < until:
                 plays[row["track_id"]] += row["plays"]
                 ms_heard[row["track_id"]] += row["ms"]

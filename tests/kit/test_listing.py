@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from servers.kit.errors import ServiceError
-from servers.kit.listing import Listing
+from servers.kit.listing import Listing, Preceded
 from servers.kit.session import as_text
 from servers.kit.store import World
 from servers.kit.tables import Table
@@ -28,7 +28,7 @@ def walks(count: int = 25) -> World:
     return world
 
 
-def shown(listing: Listing, limit: int) -> list[str]:
+def shown(listing: Listing | Preceded, limit: int) -> list[str]:
     """Return the ids on all pages of a list."""
     ids: list[str] = []
     cursor = None
@@ -50,6 +50,26 @@ def test_all_pages_together_show_each_row_once_in_order(limit: int) -> None:
     assert shown(oldest, limit) == newest[::-1]
     figs = listing.keep(lambda row: row["dog"] == "Fig")
     assert shown(figs, limit) == shown(listing.only("dog=?", "Fig"), limit)
+
+
+@pytest.mark.parametrize("limit", [1, 4, 100])
+def test_ties_can_be_sorted_by_a_column(limit: int) -> None:
+    by_id = Listing(walks(), "walks", by="at", tied="id")
+    rows = sorted(by_id.all(), key=lambda row: row["id"])
+    rows.sort(key=lambda row: row["at"], reverse=True)
+    assert shown(by_id, limit) == [row["id"] for row in rows]
+    assert shown(by_id, limit)[1:4] == ["w21", "w22", "w23"]
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 5, 25, 100])
+def test_rows_that_are_in_no_table_yet_come_first(limit: int) -> None:
+    listing = Listing(walks(4), "walks", by="at")
+    coming = [{"id": "now-2"}, {"id": "now-1"}]
+    assert shown(Preceded(coming, listing), limit) == ["now-2", "now-1", *shown(listing, limit)]
+    assert shown(Preceded([], listing), limit) == shown(listing, limit)
+    assert shown(Preceded(coming, listing.only("dog='Rex'")), limit) == ["now-2", "now-1"]
+    with pytest.raises(ServiceError):
+        Preceded(coming[:1], listing).read(1, Preceded(coming, listing).read(2, None)[1])
 
 
 def test_a_row_added_before_a_page_shifts_nothing() -> None:

@@ -38,6 +38,7 @@ TABLES = {
     ),
     "apple_music_ratings": Table(
         "track_id:str/matter rating:str/matter at:str/stamp",
+        index=("rating, at",),
         noun="the rating {rating} of {track_id}",
     ),
     # `sing` is the vocal level (percent) while the song in `sing_track` plays.

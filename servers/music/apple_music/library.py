@@ -8,12 +8,13 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from servers.kit.control import seeded
+from servers.kit.listing import Listing, Since, Until
 from servers.kit.service import Setup, reads, writes
 from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, page
 from servers.music import _rules as rules
 from servers.music._rules import AlbumIds, ArtistId, TrackId, TrackIds
-from servers.music._stats import history
+from servers.music._stats import played
 from servers.music.apple_music._model import (
     DECK,
     WORDS,
@@ -52,15 +53,13 @@ class Library(Catalog):
     @reads(example={"limit": 10})
     def get_library_tracks(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return the songs in the library, the latest added first, and how many there are."""
-        rows = rules.library(self, WORDS, "track")
-        known = rules.by_ids(self, WORDS, [r["item_id"] for r in rows])
-        rows = [r for r in rows if r["item_id"] in known]
 
         def shown(row: Row) -> Json:
-            return {**song_json(self, known[row["item_id"]]), "date_added": row["added_at"]}
+            song = rules.find_track(self, WORDS, row["item_id"])
+            return {**song_json(self, song), "date_added": row["added_at"]}
 
-        listed = page(rows, "tracks", limit, cursor, shown)
-        return {**listed, "total_library_tracks": len(rows)}
+        listed = page(rules.library(self, WORDS, "track"), "tracks", limit, cursor, shown)
+        return {**listed, "total_library_tracks": rules.count(self, WORDS, "track")}
 
     @writes(example={"track_ids": SONGS}, idempotent=True)
     def add_tracks_to_library(self, track_ids: TrackIds) -> Json:
@@ -157,13 +156,18 @@ class Library(Catalog):
         return page(items, "items", limit, cursor, lambda i: {**i, "name": self._title(i)})
 
     @reads(example={"limit": 10})
-    def get_recently_played(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
+    def get_recently_played(
+        self,
+        since: Since | None = None,
+        until: Until | None = None,
+        limit: Limit = 20,
+        cursor: Cursor | None = None,
+    ) -> Json:
         """Return recently played songs, the latest first; a play is at least half a minute."""
-        rows = [r for r in history(self, DECK) if r["plays"]]
-        known = rules.by_ids(self, WORDS, [r["track_id"] for r in rows])
+        rows = played(self, DECK, WORDS, account(self)["timezone"], since, until)
 
         def shown(row: Row) -> Json:
-            song = known[row["track_id"]]
+            song = rules.find_track(self, WORDS, row["track_id"])
             return {
                 "track_id": song["id"],
                 "name": song["title"],
@@ -171,7 +175,7 @@ class Library(Catalog):
                 "played_at": row["at"],
             }
 
-        return page([r for r in rows if r["track_id"] in known], "tracks", limit, cursor, shown)
+        return page(rows, "tracks", limit, cursor, shown)
 
     @writes(example={"track_id": SONGS[0], "rating": "dislike"}, idempotent=True)
     def rate_track(
@@ -203,12 +207,11 @@ class Library(Catalog):
     @reads()
     def get_loved_tracks(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return the songs that you rated love, the most recently rated first."""
-        rows = self.db.rows("apple_music_ratings", "rating='love'", order="at DESC, rowid DESC")
-        known = rules.by_ids(self, WORDS, [r["track_id"] for r in rows])
-        rows = [r for r in rows if r["track_id"] in known]
+        rows = Listing(self.db, "apple_music_ratings", "at").only("rating='love'")
 
         def shown(row: Row) -> Json:
-            return {**song_json(self, known[row["track_id"]]), "rated_at": row["at"]}
+            song = rules.find_track(self, WORDS, row["track_id"])
+            return {**song_json(self, song), "rated_at": row["at"]}
 
         return page(rows, "tracks", limit, cursor, shown)
 

@@ -62,7 +62,7 @@ TABLES = {
     "spotify_episodes": Table(
         "id:str show_id:str name:str number:int released:str ms:int",
         search=("name",),
-        index=("show_id",),
+        index=("show_id, released",),
         catalogue=True,
     ),
     "spotify_resume": Table(
@@ -71,6 +71,7 @@ TABLES = {
     ),
     "spotify_blends": Table(
         "id:str user_id:str/ref playlist_id:str/ref created_at:str/stamp updated_at:str/stamp",
+        index=("created_at",),
         outward={},
         noun="a Blend with the user {user_id}",
     ),

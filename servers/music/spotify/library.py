@@ -88,8 +88,11 @@ class Library(Catalogue):
     @reads()
     def get_followed_users(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return the users you follow, the most recently followed first."""
-        users = [find_user(self, r["item_id"]) for r in rules.library(self, WORDS, "user")]
-        return page(users, "users", limit, cursor, self._user)
+
+        def shown(row: Row) -> Json:
+            return self._user(find_user(self, row["item_id"]))
+
+        return page(rules.library(self, WORDS, "user"), "users", limit, cursor, shown)
 
     @writes(example={"target_user_id": seeded("spu", "kai_tanaka")}, idempotent=True)
     def follow_user(self, target_user_id: UserId) -> Json:
@@ -111,14 +114,13 @@ class Library(Catalogue):
     @reads(example={"limit": 5})
     def get_saved_tracks(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return Liked Songs with `saved_at`, the latest first, and how many there are."""
-        rows = rules.library(self, WORDS, "track")
-        known = rules.by_ids(self, WORDS, [r["item_id"] for r in rows])
-        rows = [r for r in rows if r["item_id"] in known]
 
         def shown(row: Row) -> Json:
-            return track_json(self, known[row["item_id"]]) | {"saved_at": row["added_at"]}
+            track = rules.find_track(self, WORDS, row["item_id"])
+            return track_json(self, track) | {"saved_at": row["added_at"]}
 
-        return {"total": len(rows)} | page(rows, "tracks", limit, cursor, shown)
+        listed = page(rules.library(self, WORDS, "track"), "tracks", limit, cursor, shown)
+        return {"total": rules.count(self, WORDS, "track")} | listed
 
     @writes(example={"track_ids": [NEW]}, idempotent=True)
     def save_tracks(self, track_ids: TrackIds) -> Json:

@@ -51,7 +51,7 @@ class Playlists(Service):
     def get_user_playlists(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return the playlists you own, contribute to or follow, newest first, without tracks."""
         mine = me(self)["id"]
-        followed = {r["item_id"] for r in rules.library(self, WORDS, "playlist")}
+        followed = {r["item_id"] for r in rules.library(self, WORDS, "playlist").all()}
         rows = self.db.rows("spotify_playlists", order="created_at DESC, rowid DESC")
 
         def listed(playlist: Row) -> bool:

@@ -22,6 +22,8 @@ Words = Annotated[
     Field(min_length=1, max_length=100, description="Words to search for; all of them must match."),
 ]
 
+PUBLISHED = "show_id=? AND released<=?"
+
 
 class Podcasts(Service):
     """Shows and episodes."""
@@ -58,9 +60,10 @@ class Podcasts(Service):
     def get_show(self, show_id: ShowId, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return a podcast and a page of its published episodes, newest first."""
         show = self._find(show_id)
-        episodes = page(
-            self._episodes(show_id), "episodes", limit, cursor, lambda e: episode_json(self, e)
+        rows = self.db.rows(
+            "spotify_episodes", PUBLISHED, show_id, self.time, order="released DESC, id"
         )
+        episodes = page(rows, "episodes", limit, cursor, lambda e: episode_json(self, e))
         return self._show(show) | episodes
 
     @reads(example={"episode_id": seeded("spep", "margins-17")})
@@ -108,24 +111,23 @@ class Podcasts(Service):
             self.fail("SHOW_NOT_FOUND", message, "Find shows with search_shows.", show_id=show_id)
         return show
 
-    def _episodes(self, show_id: str) -> list[Row]:
-        return self.db.rows(
+    def _show(self, show: Row) -> Json:
+        count = f"SELECT count(*) FROM spotify_episodes WHERE {PUBLISHED}"
+        latest = self.db.rows(
             "spotify_episodes",
-            "show_id=? AND released<=?",
-            show_id,
+            PUBLISHED,
+            show["id"],
             self.time,
             order="released DESC, id",
+            limit=1,
         )
-
-    def _show(self, show: Row) -> Json:
-        published = self._episodes(show["id"])
         return {
             "show_id": show["id"],
             "name": show["name"],
             "publisher": show["publisher"],
             "description": show["about"],
             "language": show["language"],
-            "total_episodes": len(published),
-            "latest_episode": episode_json(self, published[0]) if published else None,
+            "total_episodes": self.db.sql(count, show["id"], self.time)[0][0],
+            "latest_episode": episode_json(self, latest[0]) if latest else None,
             "saved": rules.has(self, WORDS, show["id"]),
         }

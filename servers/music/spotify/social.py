@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from servers.kit.control import seeded
+from servers.kit.listing import Listing
 from servers.kit.noise import share
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.types import Json, Row
@@ -96,14 +97,9 @@ class Social(Service):
     @reads()
     def list_blends(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return your Blends, without their tracks."""
-        rows = self.db.rows("spotify_blends", order="created_at DESC, rowid DESC")
-
-        def shown(row: Row) -> dict[str, Any]:
-            blend = self._blend(row)
-            del blend["tracks"]
-            return blend
-
-        return page(rows, "blends", limit, cursor, shown)
+        heard = self._heard()
+        rows = Listing(self.db, "spotify_blends", "created_at")
+        return page(rows, "blends", limit, cursor, lambda row: self._blend_json(row, heard))
 
     @writes(example={"blend_id": seeded("spb", "jordan_park")})
     def update_blend(self, blend_id: BlendId) -> Json:
@@ -151,19 +147,23 @@ class Social(Service):
             self.db.insert("spotify_playlist_items", row)
 
     def _blend(self, blend: Row) -> Json:
+        ids = [e["track_id"] for e in items(self, blend["playlist_id"])]
+        known = rules.by_ids(self, WORDS, ids)
+        tracks = [track_json(self, known[i]) for i in ids if i in known]
+        return self._blend_json(blend, self._heard()) | {"tracks": tracks}
+
+    def _blend_json(self, blend: Row, heard: Heard) -> Json:
+        """Return a Blend without its tracks."""
         user = find_user(self, blend["user_id"])
         taste = user["taste"]
         weights = {genre: 2 * (len(taste) - place) for place, genre in enumerate(taste)}
-        ids = [e["track_id"] for e in items(self, blend["playlist_id"])]
-        known = rules.by_ids(self, WORDS, ids)
         return {
             "blend_id": blend["id"],
             "playlist_id": blend["playlist_id"],
             "users": [user_ref(self, me(self)["id"]), user_ref(self, user["id"])],
-            "taste_match_percent": alike(self._heard().genres, weights),
+            "taste_match_percent": alike(heard.genres, weights),
             "created_at": blend["created_at"],
             "updated_at": blend["updated_at"],
-            "tracks": [track_json(self, known[i]) for i in ids if i in known],
         }
 
     # -- jams -------------------------------------------------------------------------------------

@@ -6,12 +6,13 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from servers.kit.listing import Since, Until
 from servers.kit.service import Service, reads
 from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, iso, page
 from servers.music import _rules as rules
-from servers.music._stats import Heard, history
-from servers.music.spotify._model import DECK, WORDS, TimeRange, track_json
+from servers.music._stats import Heard, played
+from servers.music.spotify._model import DECK, WORDS, TimeRange, me, track_json
 
 DAYS = {"short_term": 28, "medium_term": 182, "long_term": 365}
 
@@ -36,13 +37,17 @@ class Stats(Service):
         """
         heard = self._range(time_range)
         if item_type == "tracks":
-            items = [
-                track_json(self, t) | {"plays": t["plays"]} for t in heard.tracks if t["plays"]
-            ]
+            items = [track for track in heard.tracks if track["plays"]]
         else:
             items = self._artists(heard)
         ranked = [item | {"rank": rank} for rank, item in enumerate(items, 1)]
-        listed = page(ranked, "items", limit, cursor)
+
+        def shown(item: Row) -> Json:
+            if item_type == "artists":
+                return item
+            return track_json(self, item) | {"plays": item["plays"], "rank": item["rank"]}
+
+        listed = page(ranked, "items", limit, cursor, shown)
         return {"item_type": item_type, "time_range": time_range, **listed}
 
     @reads(example={"time_range": "short_term"})
@@ -66,18 +71,22 @@ class Stats(Service):
         }
 
     @reads(example={"limit": 10})
-    def get_recently_played(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
+    def get_recently_played(
+        self,
+        since: Since | None = None,
+        until: Until | None = None,
+        limit: Limit = 20,
+        cursor: Cursor | None = None,
+    ) -> Json:
         """Return recently played tracks, the latest first; a play is at least half a minute.
 
         An entry may cover several plays: `plays` counts them, `played_at` is the last one.
         """
-        rows = [r for r in history(self, DECK) if r["plays"]]
-        known = rules.by_ids(self, WORDS, [r["track_id"] for r in rows])
-        rows = [r for r in rows if r["track_id"] in known]
+        rows = played(self, DECK, WORDS, me(self)["timezone"], since, until)
 
         def shown(row: Row) -> Json:
-            played = {"played_at": row["at"], "plays": row["plays"]}
-            return track_json(self, known[row["track_id"]]) | played
+            track = rules.find_track(self, WORDS, row["track_id"])
+            return track_json(self, track) | {"played_at": row["at"], "plays": row["plays"]}
 
         return page(rows, "items", limit, cursor, shown)
 

@@ -13,7 +13,7 @@ from servers.kit.session import Session
 from servers.kit.values import parse_time
 from servers.kit.zones import local
 from tests.services.music.support import DAY, HOUR, album, track, world_of
-from tests.support import call_ok, call_refused, new_session
+from tests.support import call_ok, call_refused, new_session, pages
 
 pytestmark = pytest.mark.anyio
 BOTH = {
@@ -310,6 +310,30 @@ async def test_what_is_heard_for_half_a_minute_counts_as_played_at_once(
     session.control.advance(20)
     reply = await call_ok(session, service, "get_recently_played", limit=1)
     assert reply[listed][0]["track_id"] == track(service, "black-plum-1")
+
+
+@both
+async def test_pages_of_what_was_played_begin_with_what_is_heard_now(
+    session: Session, service: str
+) -> None:
+    listed = "items" if service == "spotify" else "tracks"
+    await play(session, service, "black-plum")
+    session.control.advance(DAY // 4)
+    plays = await pages(session, service, "get_recently_played", listed, limit=100)
+    assert plays == await pages(session, service, "get_recently_played", listed, limit=3)
+    assert len({(entry["track_id"], entry["played_at"]) for entry in plays}) == len(plays) > 30
+    zone = ZoneInfo(person("maya")["timezone"])
+    days = [local(parse_time(entry["played_at"]), zone).date().isoformat() for entry in plays]
+    assert days == sorted(days, reverse=True)
+    for since, until in ((days[0], None), (None, days[0]), (days[20], days[5]), (None, days[9])):
+        spans = {key: day for key, day in (("since", since), ("until", until)) if day}
+        between = await pages(session, service, "get_recently_played", listed, **spans)
+        wanted = [place for place, day in enumerate(days) if _within(day, since, until)]
+        assert between == [plays[place] for place in wanted]
+
+
+def _within(day: str, since: str | None, until: str | None) -> bool:
+    return (since or day) <= day <= (until or day)
 
 
 @both
