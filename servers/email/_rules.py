@@ -7,6 +7,7 @@ arrived yet.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from email.utils import parseaddr
@@ -300,6 +301,22 @@ def arrived(service: Service, where: str = "", *params: Any) -> list[Row]:
         *params,
         order="created_at DESC, id",
     )
+
+
+def tally(service: Service, *columns: str) -> Counter[tuple[Any, ...]]:
+    """Return how many of the signed-in account's messages have arrived, by values of columns.
+
+    The values are as SQLite stores them.
+    """
+    table = f"{service.name}_emails"
+    own = own_address(service)
+    counted: Counter[tuple[Any, ...]] = Counter()
+    for (account, *values), number in service.db.count(table, "account", *columns).items():
+        if account == own:
+            counted[tuple(values)] = number
+    coming = f"SELECT {', '.join(columns)} FROM {table} WHERE account=? AND created_at>?"
+    counted.subtract(service.db.sql(coming, own, service.time))
+    return counted
 
 
 def people_text(name: str, sender: str, *groups: Sequence[str]) -> str:

@@ -12,6 +12,7 @@ of the world: schema and pages are paid once for each world that is open at the 
 from __future__ import annotations
 
 import sqlite3
+from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -36,6 +37,13 @@ LOGGED = "INSERT INTO main._log(seq, at, cause, tbl, pk, old, new) VALUES(?,?,?,
 """Adds an entry to the log, whose number is given or, if None, the next one."""
 
 
+def count(
+    connection: sqlite3.Connection, table: str, columns: tuple[str, ...]
+) -> Counter[tuple[Any, ...]]:
+    """Return how many rows of a table have which values, as they are stored, in some columns."""
+    return Counter(connection.execute(f"SELECT {','.join(columns)} FROM {table}"))
+
+
 class Write(NamedTuple):
     """One statement that changed a row, and its entry in the log, unless the log forgot it."""
 
@@ -56,6 +64,7 @@ class Write(NamedTuple):
 class _Recipe(NamedTuple):
     """How to copy one table into a private half, and how to put back one row by its key."""
 
+    key: str
     copy: list[str]
     drop: str
     restore: str
@@ -103,6 +112,7 @@ class Base:
         self._recipes: dict[str, _Recipe] = {}
         self._idle: list[Private] = []
         self._pages: dict[frozenset[str], bytes] = {}
+        self._counted: dict[tuple[str, tuple[str, ...]], Counter[tuple[Any, ...]]] = {}
 
     def merged(
         self,
@@ -143,6 +153,25 @@ class Base:
         log = private.connection.execute("SELECT * FROM main._log ORDER BY seq")
         whole.executemany("INSERT INTO _log VALUES(?,?,?,?,?,?,?)", log)
         whole.execute("COMMIT")
+
+    def count(
+        self, private: Private | None, table: str, columns: tuple[str, ...]
+    ) -> Counter[tuple[Any, ...]]:
+        """Return how many rows of both halves have which values in some columns.
+
+        The shared half is counted once; of the private one, only the changed rows are looked at.
+        """
+        if (table, columns) not in self._counted:
+            self._counted[table, columns] = count(self.connection, table, columns)
+        counted = Counter(self._counted[table, columns])
+        if private is not None and table in private.touched:
+            read = private.connection.execute
+            listed = ",".join(columns)
+            row = f"{table} WHERE {self._recipe(table).key}=?"
+            for key in private.touched[table]:
+                counted.subtract(read(f"SELECT {listed} FROM base.{row}", (key,)))
+                counted.update(read(f"SELECT {listed} FROM main.{row}", (key,)))
+        return counted
 
     def take(self, tables: Collection[str]) -> Private:
         """Return a private half without changes that holds at least these tables."""
@@ -266,6 +295,7 @@ class Base:
         marks = ",".join("?" * (len(columns) + len(numbered)))
         by_key = f'WHERE "{key[0]}"=?'
         return _Recipe(
+            key=f'"{key[0]}"',
             # With triggers, filling the table would index its words a second time.
             copy=[*made["table"], *made["index"], *content, *made["trigger"]],
             drop=f"DELETE FROM main.{table} {by_key}",

@@ -12,6 +12,7 @@ import contextlib
 import json
 import sqlite3
 import weakref
+from collections import Counter
 from collections.abc import Callable, Generator, Hashable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -19,7 +20,7 @@ from typing import Any, TypeVar
 from servers.kit import database
 from servers.kit.changes import Change, slim
 from servers.kit.errors import InputError
-from servers.kit.halves import LOGGED, REPEATED, Base, Private, Write
+from servers.kit.halves import LOGGED, REPEATED, Base, Private, Write, count
 from servers.kit.tables import Table, create_schema
 from servers.kit.types import Row
 from servers.kit.values import iso, parse_time
@@ -266,6 +267,13 @@ class World:
     def sql(self, query: str, *params: Any) -> list[tuple[Any, ...]]:
         """Run a SELECT of ours (sums, joins) and return its tuples."""
         return self._db.execute(query, params).fetchall()
+
+    def count(self, table: str, *columns: str) -> Counter[tuple[Any, ...]]:
+        """Return how many rows have which values, as stored, in columns; a repeat costs little."""
+        connection = self._db
+        if self._base is None:
+            return count(connection, table, columns)
+        return self._base.count(self._private, table, columns)
 
     def kept(self, key: Hashable, tables: Iterable[str], make: Callable[[], _T]) -> _T:
         """Return what `make` returned first, here or in another episode on the same database.

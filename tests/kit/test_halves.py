@@ -67,6 +67,8 @@ def seen(world: World) -> list[Any]:
     for table in TABLES:
         found.append(world.sql(f"SELECT rowid, * FROM {table} ORDER BY rowid"))
         found.append(world.rows(table))
+    found.append(world.count("mail", "read", "labels"))
+    found.append(world.count("count", "n"))
     for word in ("order", "shipped", "lamp", "new 1", "was"):
         found.append(world.hits("mail", f'"{word}"'))
         found.append(world.hits("product", f'"{word}"'))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from typing import Annotated
 
 from pydantic import Field
@@ -15,7 +17,7 @@ from servers.kit.types import Json, Row
 TABLES = {
     "gmail_emails": Table(
         f"{rules.MAIL} labels:list/matter snooze_until:str?/appointed",
-        index=("account, created_at", "thread_id", "conversation"),
+        index=("account, created_at", "thread_id", "conversation", "account, snooze_until"),
         search=rules.SEARCH,
         weights=rules.WEIGHTS,
         outward={"labels": {"contains": "sent"}},
@@ -57,6 +59,8 @@ STORED = ("inbox", "sent", "spam", "trash", "promotions", "updates")
 FLAGS = ("starred", "important", "unread")
 DERIVED = ("snoozed", "archive", "all")
 SYSTEM = (*STORED, *FLAGS, *DERIVED)
+_LABELLED = ("labels", "read", "starred", "important")
+"""Columns that decide, besides a snooze, which labels list a message."""
 
 LISTED_APART = {"drafts": "list_drafts", "scheduled": "list_scheduled_emails"}
 """Things that other mail programs show as folders, with the Gmail tools that list them."""
@@ -102,6 +106,19 @@ def is_snoozed(service: Service, row: Row) -> bool:
     return row["snooze_until"] is not None and row["snooze_until"] > service.time
 
 
+def snoozed_emails(service: Service) -> list[Row]:
+    """Return the messages whose snooze is not over, the soonest to return first."""
+    return service.db.rows(
+        "gmail_emails",
+        # The plus leaves the index on snooze_until, which passes over what has returned.
+        "account=? AND snooze_until>? AND +created_at<=?",
+        rules.own_address(service),
+        service.time,
+        service.time,
+        order="snooze_until, created_at DESC, id",
+    )
+
+
 def email_json(service: Service, row: Row) -> Json:
     """Return a message for the agent; a snoozed one includes `snooze_until`."""
     if not is_snoozed(service, row):
@@ -142,6 +159,30 @@ def user_labels(service: Service) -> list[str]:
     return sorted(row["name"] for row in rows)
 
 
+def all_labels(service: Service) -> tuple[str, ...]:
+    """Return the system labels and the user's own."""
+    return (*SYSTEM, *user_labels(service))
+
+
+def label_counts(service: Service) -> Counter[tuple[str, bool]]:
+    """Return how many messages are listed under each label, by the label and whether read."""
+    labels = all_labels(service)
+    counted: Counter[tuple[str, bool]] = Counter()
+
+    def count(row: Row, number: int) -> None:
+        for label in labels:
+            if has_label(service, row, label):
+                counted[label, row["read"]] += number
+
+    for values, number in rules.tally(service, *_LABELLED).items():
+        row = dict(zip(_LABELLED, values, strict=True))
+        count(row | {"labels": json.loads(row["labels"]), "snooze_until": None}, number)
+    for row in snoozed_emails(service):
+        count(row | {"snooze_until": None}, -1)
+        count(row, 1)
+    return counted
+
+
 def find_label(service: Service, name: str) -> str:
     """Return the label with a name, ignoring case. Raises LABEL_NOT_FOUND."""
     wanted = name.strip().lower()
@@ -151,7 +192,7 @@ def find_label(service: Service, name: str) -> str:
             f"{wanted.capitalize()} messages do not have a label.",
             f"Call {LISTED_APART[wanted]} to see them.",
         )
-    known = {n.lower(): n for n in (*SYSTEM, *user_labels(service))}
+    known = {n.lower(): n for n in all_labels(service)}
     if wanted not in known:
         service.fail(
             "LABEL_NOT_FOUND",

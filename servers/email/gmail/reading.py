@@ -12,12 +12,14 @@ from servers.email.gmail._model import (
     SYSTEM,
     EmailId,
     LabelName,
+    all_labels,
     email_json,
     find_email,
     find_label,
     has_label,
     is_snoozed,
-    user_labels,
+    label_counts,
+    snoozed_emails,
 )
 from servers.kit.control import seeded
 from servers.kit.listing import Since, Until
@@ -120,27 +122,23 @@ class Reading(Service):
     @reads()
     def list_snoozed_emails(self, max_results: Limit = 20, cursor: Cursor | None = None) -> Json:
         """List snoozed messages, each with the time when it returns to the inbox, soonest first."""
-        rows = rules.arrived(self, "snooze_until IS NOT NULL")
-        snoozed = [row for row in rows if has_label(self, row, "snoozed")]
-        snoozed.sort(key=lambda row: row["snooze_until"])
+        snoozed = [row for row in snoozed_emails(self) if has_label(self, row, "snoozed")]
         return page(snoozed, "emails", max_results, cursor, self._email_json)
 
     @reads()
     def list_labels(self, max_results: Limit = 50, cursor: Cursor | None = None) -> Json:
         """List all system labels and your own, with their message and unread counts."""
-        rows = rules.arrived(self)
-        labels = []
-        for name in (*SYSTEM, *user_labels(self)):
-            emails = [row for row in rows if has_label(self, row, name)]
-            labels.append(
-                {
-                    "name": name,
-                    "type": "system" if name in SYSTEM else "user",
-                    "total": len(emails),
-                    "unread": len([row for row in emails if not row["read"]]),
-                }
-            )
-        return page(labels, "labels", max_results, cursor)
+        counted = label_counts(self)
+
+        def shown(name: str) -> Json:
+            return {
+                "name": name,
+                "type": "system" if name in SYSTEM else "user",
+                "total": counted[name, False] + counted[name, True],
+                "unread": counted[name, False],
+            }
+
+        return page([shown(name) for name in all_labels(self)], "labels", max_results, cursor)
 
     @reads()
     def list_accounts(self) -> Json:

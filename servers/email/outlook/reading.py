@@ -126,18 +126,18 @@ class Reading(Service):
     @reads()
     def list_folders(self, max_results: Limit = 50, cursor: Cursor | None = None) -> Json:
         """List all folders, with their item and unread counts."""
-        rows = rules.arrived(self)
-        folders = []
-        for name in (*FOLDERS, *user_folders(self)):
-            items = [row for row in rows if row["folder"] == name]
-            folders.append(
-                {
-                    "name": name,
-                    "type": "system" if name in FOLDERS else "user",
-                    "total": len(items),
-                    "unread": len([row for row in items if not row["read"]]),
-                }
-            )
+        counted = rules.tally(self, "folder", "read")
+
+        def shown(name: str) -> Json:
+            unread = counted[name, False]
+            return {
+                "name": name,
+                "type": "system" if name in FOLDERS else "user",
+                "total": unread + counted[name, True],
+                "unread": unread,
+            }
+
+        folders = [shown(name) for name in (*FOLDERS, *user_folders(self))]
         return page(folders, "folders", max_results, cursor)
 
     @writes(example={"folder": "Reading"})

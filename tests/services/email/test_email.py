@@ -9,7 +9,7 @@ import pytest
 from scenarios.worlds.build import person, shared
 from servers.kit.control import make_id
 from servers.kit.session import Session
-from tests.support import call_ok, call_refused, new_session, pages
+from tests.support import call_ok, call_refused, new_session, pages, session_of
 
 pytestmark = pytest.mark.anyio
 WORK = "maya.lindqvist@fernhill.design"
@@ -331,6 +331,35 @@ async def test_labels_serve_as_folders(session: Session) -> None:
     await gmail(session, "remove_label", email_id=key, label="trash")
     assert key in await folder("archive")
     assert await refusal(session, "gmail", "create_label", label="CABIN") == "LABEL_EXISTS"
+
+
+@pytest.mark.parametrize("world", ["maya", "eleanor"])
+async def test_counts_are_those_of_the_lists(world: str) -> None:
+    session = session_of(world, "gmail", "outlook")
+    before = await _check_counts(session)
+    for tool in ("mark_as_unread", "star_email", "archive_email", "trash_email", "snooze_email"):
+        until = {"snooze_until": "2027-05-01T09:00:00Z"} if tool == "snooze_email" else {}
+        await gmail(session, tool, email_id=(await newest(session, "gmail"))["email_id"], **until)
+    item = (await newest(session, "outlook"))["email_id"]
+    await outlook(session, "move_to_folder", email_id=item, folder="archive")
+    session.pass_time(30 * 86_400)
+    assert await _check_counts(session) != before
+
+
+async def _check_counts(session: Session) -> list[dict[str, Any]]:
+    """Compare the counts of labels and folders with the messages under them; return the counts."""
+    labels = (await gmail(session, "list_labels"))["labels"]
+    folders = (await outlook(session, "list_folders"))["folders"]
+    for service, tool, counts in (
+        ("gmail", "list_emails", labels),
+        ("outlook", "list_mail_items", folders),
+    ):
+        for count in counts:
+            args = {"folder": count["name"], "max_results": 100}
+            listed = await pages(session, service, tool, "emails", **args)
+            unread = [mail for mail in listed if not mail["read"]]
+            assert (count["total"], count["unread"]) == (len(listed), len(unread)), count
+    return labels + folders
 
 
 async def test_templates_and_contacts_are_unique_within_their_account(session: Session) -> None:
