@@ -381,30 +381,32 @@ def occurrences(
     wanted = set(ids) if ids is not None else {c["id"] for c in calendars(svc, words)}
     stored = svc.db.rows(
         table(words),
-        # The pluses leave the index on end_at, the only one that passes over what is past.
-        "+recurrence IS NULL AND +start_at<? AND end_at>? AND cancelled_at IS NULL",
+        # The pluses leave the index on end_at, the only one that passes over what is past; the
+        # last condition passes over what is still to come.
+        "+recurrence IS NULL AND +start_at<? AND end_at>? AND end_at<? AND cancelled_at IS NULL",
         iso(last),
         iso(first),
+        iso(last + LONGEST + DAY),
     )
     changed = svc.db.rows(
         table(words),
-        "series_id IS NOT NULL AND original_at>? AND original_at<?",
+        # The plus leaves the index on original_at.
+        "+series_id IS NOT NULL AND original_at>? AND original_at<?",
         iso(first - LONGEST),
         iso(last + DAY),
     )
     apart = {(r["series_id"], r["original_at"]) for r in changed}
-    stopped = {
-        r["id"]
-        for r in svc.db.rows(table(words), "recurrence IS NOT NULL AND cancelled_at IS NOT NULL")
-    }
+    # Unlike IS NOT NULL, this finds the few series by the index on recurrence.
+    series = "recurrence>''"
+    stopped = {r["id"] for r in svc.db.rows(table(words), f"{series} AND cancelled_at IS NOT NULL")}
     rows = [r for r in stored if r["series_id"] not in stopped]
     running = svc.db.rows(
-        table(words), "recurrence IS NOT NULL AND cancelled_at IS NULL AND start_at<?", iso(last)
+        table(words), f"{series} AND cancelled_at IS NULL AND +start_at<?", iso(last)
     )
-    for series in running:
-        if series["calendar_id"] in wanted:
-            for row in expand(svc, words, series, first, last):
-                if (series["id"], row["original_at"]) not in apart:
+    for each in running:
+        if each["calendar_id"] in wanted:
+            for row in expand(svc, words, each, first, last):
+                if (each["id"], row["original_at"]) not in apart:
                     rows.append(row)
     visible = [r for r in rows if r["calendar_id"] in wanted]
     return sorted(visible, key=lambda r: (r["start_at"], r["end_at"], r["id"]))

@@ -37,7 +37,7 @@ TABLES = {
     "google_calendar_slots": Table(
         "id:str calendar_id:str/ref title:str/prose description:str/prose location:str/prose "
         "start_at:str/appointed end_at:str/appointed event_id:str?/ref created_at:str/stamp",
-        index=("calendar_id",),
+        index=("calendar_id, start_at",),
         noun="the appointment slot {title} on {start_at:moment}",
     ),
     "google_calendar_hours": Table(

@@ -22,6 +22,7 @@ from servers.calendar.google_calendar._model import (
 )
 from servers.kit.control import seeded
 from servers.kit.fields import Email, PersonName
+from servers.kit.listing import Listing
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, iso, page, parse_time
@@ -109,18 +110,18 @@ class Appointments(Service):
         """
         calendar = rules.calendar(self, WORDS, calendar_id)
         first, last = rules.bounds(self, WORDS, time_min, time_max, in_a_year)
-        rows = self.db.rows(
-            "google_calendar_slots",
-            "calendar_id=? AND start_at<? AND end_at>?",
+        slots = Listing(self.db, "google_calendar_slots", "start_at", newest=False).only(
+            "calendar_id=? AND start_at>? AND start_at<? AND end_at>?",
             calendar["id"],
+            # No slot lasts longer than a day, so the index passes over the earlier ones.
+            iso(first - rules.DAY),
             iso(last),
             iso(first),
-            order="start_at, id",
         )
-        slots = [self._slot_json(row) for row in rows]
-        if not include_unavailable:
-            slots = [slot for slot in slots if slot["status"] == "open"]
-        return page(slots, "slots", limit, cursor)
+        if include_unavailable:
+            return page(slots, "slots", limit, cursor, self._slot_json)
+        slots = slots.keep(lambda row: self._state(row) == "open")
+        return page(slots, "slots", limit, cursor, lambda row: self._slot_json(row, "open"))
 
     @writes(
         example={
@@ -160,8 +161,8 @@ class Appointments(Service):
         self.db.update("google_calendar_slots", slot_id, event_id=event["id"])
         return made_json(self, event) | {"slot_id": slot_id}
 
-    def _slot_json(self, row: Row) -> Json:
-        state = self._state(row)
+    def _slot_json(self, row: Row, state: str | None = None) -> Json:
+        state = state or self._state(row)
         return {
             "slot_id": row["id"],
             "calendar_id": row["calendar_id"],
