@@ -14,6 +14,7 @@ from xml.etree import ElementTree
 from pydantic import AfterValidator, Field
 
 from servers.kit.control import seeded
+from servers.kit.listing import Listing
 from servers.kit.service import Service
 from servers.kit.store import Table
 from servers.kit.types import Json, Row
@@ -37,7 +38,7 @@ TABLES = {
         "created_by:str/derived updated_at:str/derived edited_by:str/derived "
         "trashed_at:str?/stamp",
         search=("title", "text"),
-        index=("space_id", "parent_id"),
+        index=("space_id, updated_at", "space_id, type, updated_at", "parent_id"),
         outward={"type": "blogpost"},
         noun="the {type} {title}",
     ),
@@ -64,6 +65,11 @@ TABLES = {
         noun="the access of {email} to {content_id} ({permission})",
     ),
 }
+VISIBLE = (
+    "trashed_at IS NULL AND (NOT restricted OR created_by=? OR EXISTS (SELECT 1 "
+    "FROM confluence_access WHERE content_id=confluence_content.id AND email=?))"
+)
+"""What `level` says about content of a space that the person may read, for a name and an email."""
 LEVELS = ("view", "edit", "admin")
 _SPACE = {"read": "view", "write": "edit", "admin": "admin"}
 _MARKUP = re.compile(r"<[^>]*>")
@@ -202,11 +208,28 @@ def _parent_row(svc: Service, row: Row) -> Row | None:
     return svc.db.get("confluence_content", row["parent_id"]) if row["parent_id"] else None
 
 
-def contents(svc: Service, space_id: str, kind: str | None = None) -> list[dict[str, Any]]:
-    """Return the visible content of a space, the last edited first."""
-    where = "space_id=? AND trashed_at IS NULL AND type=coalesce(?, type)"
-    rows = svc.db.rows("confluence_content", where, space_id, kind, order="updated_at DESC, id")
-    return [r for r in rows if level(svc, r) is not None]
+def contents(svc: Service, space_id: str, kind: str | None = None) -> Listing:
+    """Return the list of the visible content of a space, the last edited first."""
+    rows = Listing(svc.db, "confluence_content", "updated_at", tied="id").only(VISIBLE, *_who(svc))
+    rows = rows.only("space_id=?", space_id)
+    return rows if kind is None else rows.only("type=?", kind)
+
+
+def page_counts(svc: Service) -> dict[str, int]:
+    """Return how many pages are visible in each space that has any."""
+    who = _who(svc)
+    query = f"SELECT space_id, count(*) FROM confluence_content WHERE type='page' AND {VISIBLE} "
+
+    def count() -> dict[str, int]:
+        return dict(svc.db.sql(query + "GROUP BY space_id", *who))
+
+    tables = ("confluence_content", "confluence_access")
+    return svc.db.kept(("visible pages", who), tables, count)
+
+
+def _who(svc: Service) -> tuple[str, str]:
+    who = me(svc)
+    return who["display_name"], who["email"]
 
 
 def url(svc: Service, row: Row) -> str:

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from servers.kit.listing import Since, Until
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, page
@@ -146,6 +147,8 @@ class Content(Service):
         self,
         space_id: SpaceId,
         type: Kind | None = None,
+        updated_since: Since | None = None,
+        updated_until: Until | None = None,
         limit: Limit = 50,
         cursor: Cursor | None = None,
     ) -> Json:
@@ -154,6 +157,7 @@ class Content(Service):
         The last edited come first.
         """
         rows = model.contents(self, model.find_space(self, space_id)["id"], type)
+        rows = rows.days(updated_since, updated_until, self.person["timezone"])
         return page(rows, "content", limit, cursor, lambda r: model.summary(self, r))
 
     @writes(

@@ -38,6 +38,17 @@ def _comment_json(row: Row) -> Json:
     }
 
 
+def _space_json(row: Row, page_counts: dict[str, int]) -> Json:
+    return {
+        "space_id": row["id"],
+        "name": row["name"],
+        "type": row["type"],
+        "page_count": page_counts.get(row["id"], 0),
+        "your_permission": row["permission"],
+        "created_at": row["created_at"],
+    }
+
+
 class Spaces(Service):
     """Spaces, search, comments and access."""
 
@@ -67,14 +78,16 @@ class Spaces(Service):
 
         Fields: space_id, name, type (global or personal), page_count, your_permission, created_at.
         """
-        return page(self._spaces(), "spaces", limit, cursor, self._space_json)
+        counts = model.page_counts(self)
+        rows = self._spaces()
+        return page(rows, "spaces", limit, cursor, lambda row: _space_json(row, counts))
 
     @reads(example={"space_id": TEAM})
     def get_space(self, space_id: SpaceId) -> Json:
         """Return one space with its description and homepage_id."""
         row = model.find_space(self, space_id)
         home = self.db.get("confluence_content", row["homepage_id"]) if row["homepage_id"] else None
-        return self._space_json(row) | {
+        return _space_json(row, model.page_counts(self)) | {
             "description": row["description"],
             "homepage_id": row["homepage_id"],
             "url": model.url(self, home).rpartition("/pages/")[0] if home else None,
@@ -82,16 +95,6 @@ class Spaces(Service):
 
     def _spaces(self) -> list[Row]:
         return self.db.rows("confluence_spaces", order="type, name, id")
-
-    def _space_json(self, row: Row) -> Json:
-        return {
-            "space_id": row["id"],
-            "name": row["name"],
-            "type": row["type"],
-            "page_count": len(model.contents(self, row["id"], "page")),
-            "your_permission": row["permission"],
-            "created_at": row["created_at"],
-        }
 
     @reads(example={"query": "workshop agenda"})
     def search_content(

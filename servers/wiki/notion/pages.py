@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from servers.kit import search
+from servers.kit.listing import Listing, Since, Until
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, iso, page, parse_time
@@ -164,6 +165,8 @@ class Pages(Service):
         self,
         workspace_id: WorkspaceId,
         parent_page_id: Parent | None = None,
+        edited_since: Since | None = None,
+        edited_until: Until | None = None,
         limit: Limit = 50,
         cursor: Cursor | None = None,
     ) -> Json:
@@ -173,13 +176,15 @@ class Pages(Service):
         returned.
         """
         home = workspace(self, workspace_id)
-        rows = self.db.rows(
-            "notion_pages", "workspace_id=?", home["id"], order="updated_at DESC, id"
-        )
-        if parent_page_id is not None:
+        rows = Listing(self.db, "notion_pages", "updated_at", tied="id")
+        if parent_page_id is None:
+            rows = rows.only("workspace_id=?", home["id"])
+        else:
+            # The plus leaves the index on the parent, which has the fewer pages.
             parent_id = find_page(self, parent_page_id)["id"]
-            rows = [r for r in rows if r["parent_id"] == parent_id]
-        rows = [r for r in rows if visible(self, r)]
+            rows = rows.only("+workspace_id=? AND parent_id=?", home["id"], parent_id)
+        rows = rows.days(edited_since, edited_until, self.person["timezone"])
+        rows = rows.only("trashed_at IS NULL").keep(lambda row: visible(self, row))
         return page(rows, "pages", limit, cursor, lambda r: summary(self, r))
 
     @writes(
