@@ -29,6 +29,7 @@ TABLES = {
     "apple_music_playlists": Table(
         "id:str name:str/matter description:str/prose curator:str?/derived public:bool/matter "
         "created_at:str/stamp",
+        index=("created_at",),
         noun="the playlist {name}",
     ),
     "apple_music_entries": Table(

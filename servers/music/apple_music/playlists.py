@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from servers.kit.control import seeded
+from servers.kit.listing import Listing
 from servers.kit.service import Service, reads, writes
 from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, page
@@ -32,12 +33,11 @@ class Playlists(Service):
     @reads()
     def get_library_playlists(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return your own playlists and the Apple Music playlists that you added, newest first."""
-        rows = self.db.rows("apple_music_playlists", order="created_at DESC, rowid DESC")
 
         def listed(playlist: Row) -> bool:
             return playlist["curator"] is None or rules.has(self, WORDS, playlist["id"])
 
-        playlists = list(filter(listed, rows))
+        playlists = Listing(self.db, "apple_music_playlists", "created_at").keep(listed)
         return page(playlists, "playlists", limit, cursor, lambda p: playlist_json(self, p))
 
     @reads(example={"playlist_id": EVENING})

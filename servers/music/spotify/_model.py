@@ -32,7 +32,7 @@ TABLES = {
     "spotify_playlists": Table(
         "id:str name:str/matter description:str/prose owner_id:str/ref public:bool/matter "
         "collaborative:bool/matter members:list/matter created_at:str/stamp",
-        index=("owner_id",),
+        index=("owner_id", "created_at"),
         noun="the playlist {name}",
     ),
     # `added_by` is null for the owner.
@@ -77,6 +77,7 @@ TABLES = {
     ),
     "spotify_jams": Table(
         "id:str host_id:str/ref started_at:str/stamp ends_at:str/stamp",
+        index=("started_at", "host_id"),
         noun="a jam started on {started_at:moment}",
     ),
     "spotify_jam_members": Table(

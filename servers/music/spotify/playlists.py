@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from servers.kit.control import seeded
+from servers.kit.listing import Listing
 from servers.kit.service import Service, reads, writes
 from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, page
@@ -51,15 +52,13 @@ class Playlists(Service):
     def get_user_playlists(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return the playlists you own, contribute to or follow, newest first, without tracks."""
         mine = me(self)["id"]
-        followed = {r["item_id"] for r in rules.library(self, WORDS, "playlist").all()}
-        rows = self.db.rows("spotify_playlists", order="created_at DESC, rowid DESC")
 
         def listed(playlist: Row) -> bool:
             if playlist["owner_id"] == mine or mine in playlist["members"]:
                 return True
-            return playlist["public"] and playlist["id"] in followed
+            return playlist["public"] and rules.has(self, WORDS, playlist["id"])
 
-        playlists = list(filter(listed, rows))
+        playlists = Listing(self.db, "spotify_playlists", "created_at").keep(listed)
         return page(playlists, "playlists", limit, cursor, lambda p: playlist_json(self, p))
 
     @reads(example={"playlist_id": MINE})

@@ -177,12 +177,10 @@ class Social(Service):
         if not me(self)["premium"]:
             message = "Starting a jam requires Spotify Premium."
             self.fail("PREMIUM_REQUIRED", message, "Join someone else's jam instead.")
-        for jam in self._jams():
-            if jam["host_id"] == mine and jam["ends_at"] > self.time:
-                hint = "Continue it (get_jam_session), or end it with leave_jam_session."
-                self.fail(
-                    "JAM_ALREADY_ACTIVE", "You already host a jam.", hint, session_id=jam["id"]
-                )
+        hosted = Listing(self.db, "spotify_jams", "started_at").only("host_id=?", mine)
+        for jam in hosted.only("ends_at>?", self.time).all():
+            hint = "Continue it (get_jam_session), or end it with leave_jam_session."
+            self.fail("JAM_ALREADY_ACTIVE", "You already host a jam.", hint, session_id=jam["id"])
         jam = {
             "id": self.new_id("spj"),
             "host_id": mine,
@@ -240,7 +238,15 @@ class Social(Service):
     @reads()
     def list_jam_sessions(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return your jams and those of people you follow, active and ended, the latest first."""
-        return page(self._jams(), "sessions", limit, cursor, self._jam)
+        mine = me(self)["id"]
+
+        def listed(jam: Row) -> bool:
+            if mine == jam["host_id"] or rules.has(self, WORDS, jam["host_id"]):
+                return True
+            return mine in self._members(jam)
+
+        jams = Listing(self.db, "spotify_jams", "started_at").keep(listed)
+        return page(jams, "sessions", limit, cursor, self._jam)
 
     @writes(
         example={"session_id": "${jam.session_id}", "track_id": SONG},
@@ -280,17 +286,6 @@ class Social(Service):
             "session_id": session_id,
             "status": "ended" if jam["host_id"] == mine else "active",
         }
-
-    def _jams(self) -> list[dict[str, Any]]:
-        mine = me(self)["id"]
-        rows = self.db.rows("spotify_jams", order="started_at DESC, rowid DESC")
-
-        def listed(jam: Row) -> bool:
-            if mine == jam["host_id"] or rules.has(self, WORDS, jam["host_id"]):
-                return True
-            return mine in self._members(jam)
-
-        return list(filter(listed, rows))
 
     def _find_jam(self, session_id: str) -> Row:
         jam = self.db.get("spotify_jams", session_id)

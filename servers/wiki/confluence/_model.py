@@ -38,7 +38,12 @@ TABLES = {
         "created_by:str/derived updated_at:str/derived edited_by:str/derived "
         "trashed_at:str?/stamp",
         search=("title", "text"),
-        index=("space_id, updated_at", "space_id, type, updated_at", "parent_id"),
+        index=(
+            "space_id, updated_at",
+            "space_id, type, updated_at",
+            "space_id, trashed_at",
+            "parent_id",
+        ),
         outward={"type": "blogpost"},
         noun="the {type} {title}",
     ),
@@ -66,7 +71,7 @@ TABLES = {
     ),
 }
 VISIBLE = (
-    "trashed_at IS NULL AND (NOT restricted OR created_by=? OR EXISTS (SELECT 1 "
+    "(NOT restricted OR created_by=? OR EXISTS (SELECT 1 "
     "FROM confluence_access WHERE content_id=confluence_content.id AND email=?))"
 )
 """What `level` says about content of a space that the person may read, for a name and an email."""
@@ -210,18 +215,30 @@ def _parent_row(svc: Service, row: Row) -> Row | None:
 
 def contents(svc: Service, space_id: str, kind: str | None = None) -> Listing:
     """Return the list of the visible content of a space, the last edited first."""
-    rows = Listing(svc.db, "confluence_content", "updated_at", tied="id").only(VISIBLE, *_who(svc))
-    rows = rows.only("space_id=?", space_id)
+    rows = _visible(svc, space_id, "updated_at").only("trashed_at IS NULL")
     return rows if kind is None else rows.only("type=?", kind)
+
+
+def trashed(svc: Service, space_id: str) -> Listing:
+    """Return the list of what is visible in the trash of a space, the last deleted first."""
+    return _visible(svc, space_id, "trashed_at").only("trashed_at IS NOT NULL")
+
+
+def _visible(svc: Service, space_id: str, by: str) -> Listing:
+    rows = Listing(svc.db, "confluence_content", by, tied="id").only("space_id=?", space_id)
+    return rows.only(VISIBLE, *_who(svc))
 
 
 def page_counts(svc: Service) -> dict[str, int]:
     """Return how many pages are visible in each space that has any."""
     who = _who(svc)
-    query = f"SELECT space_id, count(*) FROM confluence_content WHERE type='page' AND {VISIBLE} "
+    query = (
+        "SELECT space_id, count(*) FROM confluence_content "
+        f"WHERE type='page' AND trashed_at IS NULL AND {VISIBLE} GROUP BY space_id"
+    )
 
     def count() -> dict[str, int]:
-        return dict(svc.db.sql(query + "GROUP BY space_id", *who))
+        return dict(svc.db.sql(query, *who))
 
     tables = ("confluence_content", "confluence_access")
     return svc.db.kept(("visible pages", who), tables, count)

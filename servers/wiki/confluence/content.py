@@ -311,14 +311,7 @@ class Content(Service):
     ) -> Json:
         """Return what you can see in the trash of a space, latest first, with deleted_at."""
         space = model.find_space(self, space_id)
-        rows = self.db.rows(
-            "confluence_content",
-            "space_id=? AND trashed_at IS NOT NULL",
-            space["id"],
-            order="trashed_at DESC, id",
-        )
-        visible = [r for r in rows if model.level(self, r) is not None]
-        return page(visible, "content", limit, cursor, self._trashed_json)
+        return page(model.trashed(self, space["id"]), "content", limit, cursor, self._trashed_json)
 
     def _trashed_json(self, row: Row) -> dict[str, Any]:
         return model.summary(self, row) | {"deleted_at": row["trashed_at"]}

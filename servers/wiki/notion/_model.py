@@ -31,7 +31,7 @@ TABLES = {
         "created_at:str/stamp created_by:str/derived updated_at:str/derived edited_by:str/derived "
         "trashed_at:str?/stamp",
         search=("title", "content"),
-        index=("workspace_id, updated_at", "parent_id, updated_at"),
+        index=("workspace_id, updated_at", "workspace_id, trashed_at", "parent_id, updated_at"),
         noun="the page {title}",
     ),
     "notion_shares": Table(

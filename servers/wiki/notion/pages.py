@@ -287,14 +287,10 @@ class Pages(Service):
         Each has deleted_at and purge_at.
         """
         home = workspace(self, workspace_id)
-        rows = self.db.rows(
-            "notion_pages",
-            "workspace_id=? AND trashed_at>=?",
-            home["id"],
-            iso(self.now - KEPT),
-            order="trashed_at DESC, id",
+        rows = Listing(self.db, "notion_pages", "trashed_at", tied="id").only(
+            "workspace_id=? AND trashed_at>=?", home["id"], iso(self.now - KEPT)
         )
-        rows = [r for r in rows if level(self, r) is not None]
+        rows = rows.keep(lambda row: level(self, row) is not None)
         return page(rows, "pages", limit, cursor, self._trashed_json)
 
     def _trashed_json(self, row: Row) -> dict[str, Any]:
