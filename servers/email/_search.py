@@ -180,11 +180,13 @@ def find(
 
     query = parse(text, operators, having)
     totals: search.Scores = {}
-    where, params = arrived.where, arrived.params
+    where = arrived.where
+    params = arrived.params
     if query.words:
         wanted = search.without(" ".join(query.words), _ABOUT_MAIL)
         totals = search.every_score(service.db, wanted, arrived)
-        where, params = f"id IN ({','.join('?' * len(totals))})", tuple(totals)
+        where = f"id IN ({','.join('?' * len(totals))})"
+        params = tuple(totals)
     rows = service.db.rows(table, where, *params, order="created_at DESC, id")
     matches = []
     for row in rows:

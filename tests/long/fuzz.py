@@ -84,11 +84,12 @@ class Drawer:
         if node.get("type") == "object" and isinstance(node.get("properties"), dict):
             needed = set(node.get("required", []))
             given = example if isinstance(example, dict) else {}
-            return {
-                part: self.value(inner, part, given.get(part))
-                for part, inner in node["properties"].items()
-                if part in needed or rng.random() < (0.6 if part in given else 0.2)
-            }
+            values = {}
+            for part, inner in node["properties"].items():
+                likely = 0.6 if part in given else 0.2
+                if part in needed or rng.random() < likely:
+                    values[part] = self.value(inner, part, given.get(part))
+            return values
         if node.get("type") == "array":
             least = node.get("minItems", 0)
             count = rng.randint(least, min(node.get("maxItems", 4), least + 3))
