@@ -34,6 +34,7 @@ from judge.reading import Reader
 from judge.trace import Record
 from judge.verdict import judge
 from scenarios import load
+from scenarios.haystack.weave import crossed
 from scenarios.model import Scenario
 from servers.kit.errors import InputError
 from servers.kit.events import Attempt, Event, end_of, read_trace, to_json
@@ -49,10 +50,11 @@ class RunRequest:
     """What a run was asked to do, kept in its results so that `resume` needs nothing else.
 
     `scenarios` are ids or absolute paths. Trial k of a scenario has the seed `scenario.seed + seed
-    + k - 1`. `faults` names a profile that replaces the scenarios' own faults. `transport` is how
-    agents in this process reach their tools. `options` go to the agents and are stored, so never
-    put a secret there. `judge` holds the fields of a `JudgeModel` that reads the texts, or None for
-    phrases. `debrief` asks agents at the end what is so.
+    + k - 1`. `history` holds the numbers of a weave that precedes every scenario (see
+    `scenarios.haystack.weave`). `faults` names a profile that replaces the scenarios' own faults.
+    `transport` is how agents in this process reach their tools. `options` go to the agents and are
+    stored, so never put a secret there. `judge` holds the fields of a `JudgeModel` that reads the
+    texts, or None for phrases. `debrief` asks agents at the end what is so.
     """
 
     scenarios: list[str]
@@ -63,6 +65,7 @@ class RunRequest:
     seed: int = 0
     jobs: int = 1
     disclosure: DisclosureMode = "notify"
+    history: str | None = None
     faults: str | None = None
     transport: Transport = "memory"
     options: dict[str, Any] = field(default_factory=dict)
@@ -201,6 +204,8 @@ def _scenarios(request: RunRequest) -> dict[str, Scenario]:
         scenario = load.load(Path(name) if Path(name).is_absolute() else name)
         if scenario.id in scenarios:
             raise InputError(f"two scenarios are called {scenario.id!r}; rename one of the files")
+        if request.history is not None:
+            scenario = crossed(scenario, request.history)
         scenarios[scenario.id] = scenario
     return scenarios
 

@@ -413,5 +413,5 @@ def fingerprint(made: Scenario) -> str:
     checks = [(check.kind, check.model_dump_json()) for check in made.checks]
     text = made.model_dump_json() + repr(faults) + repr(checks)
     if made.history is not None:
-        text += (HAYSTACK / f"{made.history}.yaml").read_text()
+        text += history.text(made.history)
     return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()

@@ -70,6 +70,13 @@ def run(
             help="A fault profile to use instead of the scenarios' own faults.", metavar="PROFILE"
         ),
     ] = None,
+    history: Annotated[
+        str | None,
+        typer.Option(
+            help="Past sessions that precede every scenario, e.g. sessions=40,seed=3.",
+            metavar="NUMBERS",
+        ),
+    ] = None,
     model: Annotated[
         str | None, typer.Option(help="The agent's model, as litellm names it.")
     ] = None,
@@ -134,6 +141,7 @@ def run(
         seed=seed,
         jobs=jobs,
         disclosure=disclose.value,
+        history=history,
         faults=faults,
         transport="http" if http else "memory",
         options={**given, **_options(option or [])},

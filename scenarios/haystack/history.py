@@ -21,72 +21,25 @@ from pathlib import Path
 from typing import Any, Literal, NotRequired
 
 import anyio
-from pydantic import ValidationError, model_validator
+from pydantic import ValidationError
 from typing_extensions import TypedDict
 
+from scenarios.haystack import pool, weave
+from scenarios.haystack.model import HistoryFile, PastSession, PastTurn
 from scenarios.worlds import build
 from servers.kit.control import Control
-from servers.kit.declared import Declared
 from servers.kit.errors import InputError, UnknownName, explain
 from servers.kit.events import Attempt
 from servers.kit.expr import render
-from servers.kit.service import all_tables, categories_of, tables_of, tool
+from servers.kit.service import all_tables, categories_of, tables_of
 from servers.kit.session import Session
 from servers.kit.store import Change, World
 from servers.kit.values import iso, parse_time
 from servers.kit.yaml import read
 
 HERE = Path(__file__).parent
+_SLOT = re.compile(r"\$\{[^{}]+\}")
 _LIVED = re.compile(r"\blived:([\w-]+)\.(\w+)((?:\.\w+|\[\d+\])*)")
-
-
-class PastTurn(Declared):
-    """A message of the user or the assistant, or one call of the assistant.
-
-    `refused` says that the call is meant to be refused.
-    """
-
-    user: str | None = None
-    assistant: str | None = None
-    call: str | None = None
-    args: dict[str, Any] = {}
-    save: str | None = None
-    refused: bool = False
-
-    @model_validator(mode="after")
-    def _one(self) -> PastTurn:
-        given = [part for part in (self.user, self.assistant, self.call) if part is not None]
-        if len(given) != 1:
-            raise InputError("a turn has exactly one of user, assistant, call")
-        if self.call is not None:
-            tool(self.call)
-        return self
-
-
-class PastSession(Declared):
-    """A conversation at a date (ISO).
-
-    The ids of what it makes depend on its key (its date, if none is given), not on its place among
-    the others. `goes_on` names rows that it writes and that life changes again later, as it should:
-    a friend who was reminded pays.
-    """
-
-    at: str
-    key: str | None = None
-    turns: list[PastTurn]
-    goes_on: list[str] = []
-
-    @property
-    def named(self) -> str:
-        """The name by which messages and ids refer to it."""
-        return self.key or self.at
-
-
-class HistoryFile(Declared):
-    """A history as written in its file."""
-
-    world: str = "maya"
-    sessions: list[PastSession]
 
 
 class PastCall(TypedDict):
@@ -139,6 +92,8 @@ def live(name: str) -> Lived:
 
 @functools.cache
 def _written(name: str) -> HistoryFile:
+    if weave.is_woven(name):
+        return weave.named(name).written()
     path = HERE / f"{name}.yaml"
     try:
         raw = read(path)
@@ -148,6 +103,13 @@ def _written(name: str) -> HistoryFile:
         raise InputError(f"{path}: {explain(wrong, HistoryFile)}") from None
     except InputError as wrong:
         raise InputError(f"{path}: {wrong}") from None
+
+
+def text(name: str) -> str:
+    """Return everything that a history is made of, for fingerprints."""
+    if weave.is_woven(name):
+        return pool.text(weave.named(name).person)
+    return (HERE / f"{name}.yaml").read_text()
 
 
 def world_of(name: str) -> str:
@@ -170,7 +132,10 @@ async def _live(name: str, written: HistoryFile) -> Lived:
         session = Session(used, world, Control(now, _seed(name, past.named)))
         life.pass_time(session, max(now, moment))
         life.watch(session, past)
-        messages = [await _message(session, turn, scope, name) for turn in past.turns]
+        if past.given is not None:
+            scope = dict(past.given)
+        where = f"history {name}, session {past.named}"
+        messages = [await _message(session, turn, scope, where) for turn in past.turns]
         lived.append({"at": iso(moment), "messages": messages})
         own = {turn.save for turn in past.turns if turn.save}
         saved[past.named] = {key: scope[key] for key in own}
@@ -265,22 +230,23 @@ class _Life:
 
 
 async def _message(
-    session: Session, turn: PastTurn, scope: dict[str, Any], name: str
+    session: Session, turn: PastTurn, scope: dict[str, Any], where: str
 ) -> PastMessage:
     """Render a text or make a call; `scope` receives the replies that are saved."""
     if turn.user is not None:
-        return {"role": "user", "text": render(turn.user, scope)}
-    if turn.call is None:
-        return {"role": "assistant", "text": render(turn.assistant, scope)}
+        return {"role": "user", "text": _said(turn.user, scope, where)}
+    if turn.assistant is not None:
+        return {"role": "assistant", "text": _said(turn.assistant, scope, where)}
+    assert turn.call is not None
     server, tool_name = turn.call.split(".")
     args = render(turn.args, scope)
     reply = await session.call(server, tool_name, args)
     if session.bugs:
-        raise RuntimeError(f"history {name}: {session.bugs[0]}")
+        raise RuntimeError(f"{where}: {session.bugs[0]}")
     if reply.is_error != turn.refused:
         was = f"was refused: {reply.data}" if reply.is_error else "was not refused"
         raise InputError(
-            f"history {name}: {turn.call} {args} {was}; `refused: true` says that it is meant to be"
+            f"{where}: {turn.call} {args} {was}; `refused: true` says that it is meant to be"
         )
     if turn.save:
         scope[turn.save] = reply.data
@@ -292,6 +258,14 @@ async def _message(
         "is_error": reply.is_error,
     }
     return {"role": "assistant", "calls": [call]}
+
+
+def _said(text: str, scope: dict[str, Any], where: str) -> str:
+    """Render a text. Raises `InputError` if one of its expressions stands for nothing."""
+    for slot in _SLOT.findall(text):
+        if render(slot, scope) in (None, ""):
+            raise InputError(f"{where}: {slot} stands for nothing in {text!r}")
+    return render(text, scope)
 
 
 def with_lived(value: Any, name: Any) -> Any:
