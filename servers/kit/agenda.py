@@ -91,8 +91,12 @@ class Agenda:
             line = Line("reactions", "reactions", "due_at", condition, CLOCK, self._react)
             self.lines.append(line)
         self._mailboxes = [cls for cls in self.classes if cls.take_in is not Service.take_in]
-        if self._mailboxes:
+        self._accounts = [cls for cls in self.classes if cls.settle is not Service.settle]
+        if self._mailboxes or self._accounts:
             condition = "due_at IS NOT NULL"
+            if not self._mailboxes:
+                # Nobody takes in a letter here, but money moves all the same.
+                condition += f" AND provider||'.'||template IN ({_listed(posts.receipts())})"
             line = Line("outbox", "outbox", "due_at", condition, POST, self._deliver)
             self.lines.append(line)
 
@@ -179,7 +183,18 @@ class Agenda:
         for cls in self._mailboxes:
             if cls(world, moment, self._ids("outbox", row["id"])).take_in(letter):
                 break
+        self._settle(world, row, data, moment)
         world.update("outbox", row["id"], due_at=None, delivered_at=iso(moment))
+
+    def _settle(self, world: World, row: Row, data: Json, moment: int) -> None:
+        """Hand the money of which a letter tells to whoever keeps its account."""
+        if not self._accounts:
+            return
+        ids = self._ids("outbox", row["id"])
+        for movement in posts.moved(row["provider"], row["template"], data, row["about"]):
+            for cls in self._accounts:
+                if cls(world, moment, ids).settle(movement):
+                    break
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -60,6 +60,17 @@ class Letter:
     about: str
 
 
+@dataclass(frozen=True)
+class Movement:
+    """Money that moved, as a letter told: signed cents in the account with these last digits."""
+
+    last4: str
+    amount: int
+    merchant: str
+    category: str
+    about: str
+
+
 # -- templates ------------------------------------------------------------------------------------
 class Template(Declared):
     """What a provider writes on one occasion.
@@ -69,11 +80,17 @@ class Template(Declared):
     (from an ISO moment, in the person's zone). A list fills a line for each item. A line is left
     out if one of its fields is null or empty. A letter that `asks` for something (`request`, say)
     gets an answer in the manner of whoever receives it.
+
+    A receipt says what money has moved: `takes: {total: card}` that the cents in the field `total`
+    were taken from what `card` names, with its last four digits at the end; `gives` is the same
+    for money that came back. Whoever keeps that card or account enters it (`Service.settle`).
     """
 
     subject: str = Field(min_length=1)
     body: str = Field(min_length=1)
     asks: str | None = None
+    takes: dict[str, str] = {}
+    gives: dict[str, str] = {}
 
     @model_validator(mode="after")
     def _readable(self) -> Template:
@@ -84,17 +101,24 @@ class Template(Declared):
 
 
 class Templates(Declared):
-    """The templates of a provider, by occasion: who sends them, and what stands below each."""
+    """The templates of a provider, by occasion: who sends them, and what stands below each.
+
+    On a card's statement, the provider is called `merchant` (by default, as it signs its letters),
+    and what it sells is of a `category`.
+    """
 
     sender: str = Field(pattern=r"^[^<>]+ <[^<>@\s]+@[^<>@\s]+>$")
     footer: str = ""
+    merchant: str = ""
+    category: str = "other"
     posts: dict[str, Template]
 
     def fields(self, occasion: str) -> set[str]:
         """Return the fields that a post must give."""
         template = self.posts[occasion]
         text = f"{template.subject}\n{template.body}\n{self.footer}"
-        return {name for name, _ in _slots(text)} - {"me"}
+        moved = {**template.takes, **template.gives}
+        return {name for name, _ in _slots(text)} - {"me"} | {*moved.keys(), *moved.values()}
 
 
 @functools.cache
@@ -168,6 +192,35 @@ def made(
         at=at,
         about=about,
     )
+
+
+def moved(provider: str, occasion: str, data: Mapping[str, Any], about: str) -> list[Movement]:
+    """Return the money that has moved by what a letter says.
+
+    What was paid with something that has no number, or not paid at all, is left out.
+    """
+    known = templates(provider)
+    template = known.posts[occasion]
+    merchant = known.merchant or parseaddr(known.sender)[0]
+    movements: list[Movement] = []
+    for sign, fields in ((-1, template.takes), (1, template.gives)):
+        for field, account in fields.items():
+            digits = re.search(r"[0-9]{4}$", data[account] or "")
+            if data[field] and digits is not None:
+                amount = sign * data[field]
+                movements.append(Movement(digits[0], amount, merchant, known.category, about))
+    return movements
+
+
+@functools.cache
+def receipts() -> tuple[str, ...]:
+    """Return the letters that tell of money that moved, as `provider.occasion`."""
+    found: list[str] = []
+    for provider in providers():
+        for occasion, template in templates(provider).posts.items():
+            if template.takes or template.gives:
+                found.append(f"{provider}.{occasion}")
+    return tuple(found)
 
 
 def _slots(text: str) -> Iterator[tuple[str, str]]:

@@ -419,6 +419,14 @@ class Service:
         """
         return False
 
+    def settle(self, movement: posts.Movement) -> bool:
+        """Enter money that moved in the account it names, and return whether that is kept here.
+
+        Only services that keep cards or bank accounts override this. Who took or gave the money is
+        known by a letter, so it need not be a service of this world.
+        """
+        return False
+
 
 SERVERS = Path(__file__).parent.parent
 

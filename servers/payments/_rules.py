@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo
 from pydantic import Field
 
 from servers.kit.fields import Id
+from servers.kit.posts import Movement
 from servers.kit.service import Service
 from servers.kit.store import Table
 from servers.kit.types import Json, Row
@@ -131,6 +132,14 @@ def post(
         "what": what,
     }
     svc.db.insert("payments_entries", {"id": svc.new_id("ent"), **row})
+
+
+def settle(svc: Service, movement: Movement) -> bool:
+    """Enter what others took from an account or card, or gave back; return whether there is one."""
+    known = svc.db.rows("payments_accounts", "last4=?", movement.last4, limit=1)
+    for account in known:
+        post(svc, account["id"], movement.amount, movement.about, movement.merchant)
+    return bool(known)
 
 
 def reverse(svc: Service, ref: str) -> None:

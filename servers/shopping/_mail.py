@@ -56,6 +56,7 @@ def of_order(
         "hold_until": row["hold_until"],
         "done_at": row["done_at"],
         "tracking": life.tracking_number(row | {"canceled_at": None}, row["ships_at"] or ""),
+        "refund": None,
     }
 
 
@@ -150,6 +151,8 @@ def due(svc: Service, shop: Shop, post: Row, order_id: str) -> Json | None:
         waits = post["template"] in ("ready", "pickup_reminder", "unclaimed")
         if gone or (waits and row["done_at"] is not None):
             return None
+        if post["template"] == "unclaimed":
+            return post["data"] | {"refund": life.unclaimed_refund(svc, shop, order_id)}
     return post["data"]
 
 

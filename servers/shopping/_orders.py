@@ -259,6 +259,13 @@ def lower_unclaimed_refund(svc: Service, shop: Shop, order_id: str, amount: int)
         svc.db.update(table, entry["id"], amount=entry["amount"] + amount)
 
 
+def unclaimed_refund(svc: Service, shop: Shop, order_id: str) -> int:
+    """Return the cents that come back if nobody collects an order."""
+    where = "order_id=? AND what=?"
+    rows = svc.db.rows(f"{shop.tables}_charges", where, order_id, UNCLAIMED)
+    return -sum(row["amount"] for row in rows)
+
+
 # -- reading ---------------------------------------------------------------------------------------
 def find_order(svc: Service, shop: Shop, order_id: str) -> Row:
     """Return an order, or refuse."""

@@ -89,14 +89,16 @@ def tell(
 ) -> None:
     """Mail about what was just done with a stay; `more` are more fields.
 
-    A guest with another address learns of it, too, unless it is `about` another row than the stay.
+    A guest with another address learns of it, too, unless it is `about` another row than the stay;
+    which card pays is not the guest's business.
     """
     hotel = rules.find_property(svc, words, row["property_id"])
     data = _said(svc, words, row, hotel) | (more or {})
     account = svc.db.rows(f"{words.tables}_account")[0]
-    known = [account["email"]] if about else addresses(row, account)
-    for address in known:
-        svc.post(occasion, address, data, about=about or row["id"])
+    svc.post(occasion, account["email"], data, about=about or row["id"])
+    if not about:
+        for guest in addresses(row, account)[1:]:
+            svc.post(occasion, guest, data | {"card": None}, about=row["id"])
 
 
 def announce(svc: Service, words: Words, row: Row, before: Row | None = None) -> None:

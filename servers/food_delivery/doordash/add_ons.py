@@ -146,6 +146,7 @@ class AddOns(Service):
             message = "An order can have items from only one second store."
             hint = "Add more items from the same store instead."
             self.fail("STORE_LIMIT_REACHED", message, hint, order_id=order_id, store_id=min(stores))
+        paid = orders.charged(self, WORDS, row).total
         new = pricing.priced(self, WORDS, store, items, self.now)
         lines = [line | {"store_id": store_id} for line in new]
         orders.add_lines(self, WORDS, order_id, lines)
@@ -162,6 +163,7 @@ class AddOns(Service):
             changes["delivered_at"] = iso(parse_time(row["delivered_at"]) + detour)
         self.db.update("doordash_orders", order_id, **changes)
         row = orders.find_order(self, WORDS, order_id)
-        added = mail.letter(self, WORDS, row) | {"store": store["name"]}
+        more = orders.charged(self, WORDS, row).total - paid
+        added = mail.letter(self, WORDS, row) | {"store": store["name"], "more": more}
         mail.tell(self, WORDS, "items_added", added)
         return order_json(self, orders.find_order(self, WORDS, order_id))

@@ -58,8 +58,11 @@ TABLES = {
         "reward_category:str/matter",
         noun="the debit card ending in {last4}",
     ),
+    # A purchase follows from what was paid with the card elsewhere.
     "venmo_card_purchases": Table(
-        "id:str merchant:str category:str amount:int at:str", index=("at",), catalogue=True
+        "id:str merchant:str/derived category:str/derived amount:int/derived at:str/derived",
+        index=("at",),
+        noun="a card purchase of {amount:cents} ({merchant})",
     ),
 }
 WORDS = rules.Words(

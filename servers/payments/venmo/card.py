@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from servers.kit.listing import Listing, Since, Until
+from servers.kit.posts import Movement
 from servers.kit.service import Service, reads, writes
 from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, cents, dollars, page
@@ -68,7 +69,10 @@ class Card(Service):
         limit: Limit = 10,
         cursor: Cursor | None = None,
     ) -> Json:
-        """Return purchases made with the debit card, newest first."""
+        """Return purchases made with the debit card, newest first.
+
+        Money that a merchant gave back has a negative amount.
+        """
         rows = Listing(self.db, "venmo_card_purchases", by="at").only("at<=?", self.time)
         rows = rows.days(since, until, rules.zone(self, WORDS))
         return page(rows, "purchases", limit, cursor, _purchase_json)
@@ -89,3 +93,17 @@ class Card(Service):
         if card["daily_limit"] != limit:
             self.db.update("venmo_card", card["id"], daily_limit=limit)
         return {"daily_limit": dollars(limit), "status": "updated"}
+
+    def settle(self, movement: Movement) -> bool:
+        """Enter what was paid with the debit card, or with another card or account of the owner."""
+        if movement.last4 != self._card()["last4"]:
+            return rules.settle(self, movement)
+        purchase = {
+            "id": self.new_id("vdc"),
+            "merchant": movement.merchant,
+            "category": movement.category,
+            "amount": -movement.amount,
+            "at": self.time,
+        }
+        self.db.insert("venmo_card_purchases", purchase)
+        return True

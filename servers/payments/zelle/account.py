@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from servers.kit.control import seeded
 from servers.kit.fields import Email, Last4, Phone
+from servers.kit.posts import Movement
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.types import Json
 from servers.kit.values import Cursor, Limit, dollars, page
@@ -150,3 +151,7 @@ class Account(Service):
             "monthly_remaining": dollars(month.remaining),
             "resets_at": month.resets_at,
         }
+
+    def settle(self, movement: Movement) -> bool:
+        """Enter what others took from a bank account or gave back; see `Service.settle`."""
+        return rules.settle(self, movement)

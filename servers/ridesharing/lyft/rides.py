@@ -259,10 +259,12 @@ class Rides(Service):
             message = "The tip can only be raised, up to 200 dollars."
             hint = f"Tip more than ${dollars(row['tip']):.2f} and at most $200.00."
             self.fail("INVALID_TIP", message, hint, tip_amount=dollars(row["tip"]))
+        more = amount - row["tip"]
         self.db.update("lyft_rides", ride_id, tip=amount, tipped_at=self.time)
         row = trips.find_ride(self, WORDS, ride_id)
         total = trips.charged(self, WORDS, row).total + donated(self, row, rounding(self))
-        mail.tell(self, WORDS, "tip_added", letter(self, row) | {"tip": amount, "total": total})
+        tipped = {"tip": amount, "more": more, "total": total}
+        mail.tell(self, WORDS, "tip_added", letter(self, row) | tipped)
         return {
             "ride_id": ride_id,
             "tip_amount": dollars(amount),

@@ -271,7 +271,10 @@ class Checkout(Carts, Stores):
         if row["tip"] != new_tip:
             self.db.update("instacart_orders", order_id, tip=new_tip)
             said = mail.fields(self, orders.find(self, order_id))
+            # Before the delivery, nothing has been charged yet.
+            more = new_tip - row["tip"] if self.time >= row["arrives_at"] else 0
             said |= {"before": row["tip"], "after": new_tip}
+            said |= {"more": max(more, 0), "back": max(-more, 0)}
             mail.tell(self, "tip_changed", said, about=order_id)
         total = orders.pricing(self, orders.find(self, order_id))["total"]
         return {"order_id": order_id, "old_tip": row["tip"], "new_tip": new_tip, "new_total": total}

@@ -206,7 +206,11 @@ class Loyalty(Service):
         before = bookings.booked(WORDS, row, hotel).total
         self.db.update("booking_bookings", booking_id, discount=percent)
         discounted = row | {"discount": percent}
-        mail.tell(self, WORDS, "genius_applied", discounted, {"before": before})
+        room = rules.find_room(self, WORDS, row["room_type_id"])
+        charged = bookings.charged(WORDS, room, row, hotel)
+        back = charged - bookings.charged(WORDS, room, discounted, hotel)
+        told = {"before": before, "back": back}
+        mail.tell(self, WORDS, "genius_applied", discounted, told)
         shown = booking_json(self, discounted, hotel)
         return {
             "booking_id": booking_id,

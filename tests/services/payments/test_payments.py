@@ -37,7 +37,17 @@ async def checking(session: Session, service: str = "zelle") -> int:
         linked = (await zelle(session, "list_enrolled_banks"))["banks"]
     else:
         linked = (await venmo(session, "list_funding_sources"))["sources"]
-    return cents(next(b["balance"] for b in linked if b["last4"] == "4421"))
+    return cents(next(b["balance"] for b in linked if b["last4"] == "4421")) - elsewhere(session)
+
+
+def elsewhere(session: Session) -> int:
+    """Return what shops and others have moved in the checking account since the start."""
+    query = (
+        "SELECT coalesce(sum(amount),0) FROM payments_entries WHERE at BETWEEN ? AND ?"
+        " AND account_id=? AND what NOT LIKE 'venmo%' AND what NOT LIKE 'zelle%' AND what<>'refund'"
+    )
+    now = iso(session.control.now)
+    return session.world.sql(query, iso(START), now, at("acct", "checking"))[0][0]
 
 
 async def transfer_status(session: Session, transaction_id: str) -> str:

@@ -77,7 +77,7 @@ class Mail:
         total = said["total"]
         if final["tip"]:
             total += final["tip"]
-            tipped = {"tip": final["tip"], "total": total}
+            tipped = {"tip": final["tip"], "more": final["tip"], "total": total}
             self.send(parse_time(final["tipped_at"]), "tip_added", said | tipped)
         for days, dollars, reason in seed.get("adjusted", []):
             amount = cents(dollars)

@@ -113,10 +113,17 @@ class _Shop:
         canceled = row["canceled_at"]
         for occasion, at in mail.ahead(row):
             if canceled is None or at < canceled:
+                if occasion == "unclaimed":
+                    said |= {"refund": self._unclaimed(row["id"])}
                 self.letters.tell(occasion, said, placed, row["id"], at)
         if canceled is not None:
             said |= {"refund": said["total"], "reason": row["cancel_reason"]}
             self.letters.tell("order_canceled", said, canceled, row["id"])
+
+    def _unclaimed(self, order_id: str) -> int:
+        """Return the cents that come back if nobody collects an order."""
+        of_order = [c for c in self.rows["charges"].values() if c["order_id"] == order_id]
+        return -sum(c["amount"] for c in of_order if c["what"] == life.UNCLAIMED)
 
     def _refund(self, charge: dict[str, Any]) -> None:
         if charge["what"] in ELSEWHERE:
