@@ -15,7 +15,7 @@ from servers.calendar._series import end_of, following
 from servers.kit.service import Service
 from servers.kit.types import Row
 from servers.kit.values import iso, parse_time
-from servers.kit.zones import local
+from servers.kit.zones import epoch, local
 
 
 # -- times -----------------------------------------------------------------------------------------
@@ -34,12 +34,12 @@ def span(svc: Service, words: rules.Words, start: str, end: str, all_day: bool) 
             "An event that is not all-day needs times, not only dates.",
             "Give a date and time, or set all_day to true.",
         )
-    return check_span(svc, words, rules.epoch(start, where), rules.epoch(end, where), all_day)
+    return check_span(svc, words, epoch(start, where), epoch(end, where), all_day)
 
 
 def _day(text: str, where: ZoneInfo) -> str:
     """Return the local day of a moment or day that an agent wrote."""
-    return text if len(text) == 10 else local(rules.epoch(text, where), where).date().isoformat()
+    return text if len(text) == 10 else local(epoch(text, where), where).date().isoformat()
 
 
 def check_span(
@@ -84,7 +84,7 @@ def retimed(
     last = parse_time(row["end_at"])
     if all_day:
         length = local(last - 1, where).date() - local(first, where).date() + timedelta(days=1)
-        begin = local(first if start is None else rules.epoch(start, where), where).date()
+        begin = local(first if start is None else epoch(start, where), where).date()
         return span(svc, words, begin.isoformat(), end or (begin + length).isoformat(), True)
     if row["all_day"] and (start is None or end is None):
         svc.fail(
@@ -93,7 +93,7 @@ def retimed(
             "Give start_time and end_time.",
         )
     start = start or row["start_at"]
-    return span(svc, words, start, end or iso(rules.epoch(start, where) + last - first), False)
+    return span(svc, words, start, end or iso(epoch(start, where) + last - first), False)
 
 
 def align(svc: Service, words: rules.Words, row: Row) -> tuple[str, str]:

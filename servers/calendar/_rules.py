@@ -24,7 +24,7 @@ from servers.kit.service import Service
 from servers.kit.store import Table
 from servers.kit.types import Row
 from servers.kit.values import iso, parse_time
-from servers.kit.zones import local_moment
+from servers.kit.zones import epoch, local_moment
 
 DAY = 86_400
 LONGEST = 366 * DAY
@@ -161,19 +161,6 @@ def me(svc: Service, words: Words) -> Row:
 def zone(svc: Service, words: Words) -> ZoneInfo:
     """Return the time zone of the account's calendars."""
     return ZoneInfo(me(svc, words)["timezone"])
-
-
-def epoch(text: str, where: ZoneInfo) -> int:
-    """Return the epoch seconds of a checked moment, or of the start of a day.
-
-    A moment without an offset is in the given zone.
-    """
-    if len(text) == 10:
-        return local_moment(date.fromisoformat(text), time(0), where)
-    moment = datetime.fromisoformat(text.replace("Z", "+00:00"))
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=where)
-    return int(moment.astimezone(UTC).timestamp())
 
 
 def day_after(text: str, where: ZoneInfo) -> int:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from email.utils import parseaddr
 from typing import Annotated, Any
+from zoneinfo import ZoneInfo
 
 from pydantic import Field
 
@@ -20,6 +21,8 @@ from servers.kit.listing import Listing
 from servers.kit.service import Service
 from servers.kit.store import Table
 from servers.kit.types import Json, Row
+from servers.kit.values import iso
+from servers.kit.zones import epoch
 
 # -- tables -----------------------------------------------------------------------------------
 MAIL = (
@@ -232,6 +235,11 @@ def active(service: Service) -> Row:
     if not rows:
         service.fail("NO_ACTIVE_ACCOUNT", f"No account is signed in to {service.title}.")
     return rows[0]
+
+
+def moment(service: Service, text: str) -> str:
+    """Return a moment in UTC (ISO); without an offset, it is in the account's time zone."""
+    return iso(epoch(text, ZoneInfo(active(service)["timezone"])))
 
 
 def own_address(service: Service) -> str:

@@ -87,7 +87,8 @@ def _sane(text: str) -> str:
 
 
 def _timestamp(text: str) -> str:
-    return _sane(iso(parse_time(text)))
+    _sane(iso(parse_time(text)))
+    return text
 
 
 def _date(text: str) -> str:
@@ -109,11 +110,12 @@ else:
 Timestamp = Annotated[
     str,
     Field(
-        description="ISO-8601 date and time, e.g. 2026-03-14T09:00:00Z; UTC if no zone is given."
+        description="ISO-8601 date and time, e.g. 2026-03-14T09:00:00-07:00; without an offset, "
+        "in the account's time zone."
     ),
     AfterValidator(_timestamp),
 ]
-"""A moment; the method receives it normalised to UTC with a `Z`."""
+"""A moment as the agent wrote it; `zones.epoch` resolves it in a time zone."""
 
 Date = Annotated[str, Field(description="Date as YYYY-MM-DD."), AfterValidator(_date)]
 """A calendar date."""

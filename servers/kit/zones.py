@@ -24,6 +24,19 @@ def local_moment(day: date, clock: time, where: ZoneInfo) -> int:
     return int(datetime.combine(day, clock, where).astimezone(UTC).timestamp())
 
 
+def epoch(text: str, where: ZoneInfo) -> int:
+    """Return the epoch seconds of a checked moment, or of the start of a day (YYYY-MM-DD).
+
+    A moment without an offset is in the given zone.
+    """
+    if len(text) == 10:
+        return local_moment(date.fromisoformat(text), time(0), where)
+    moment = datetime.fromisoformat(text.replace("Z", "+00:00"))
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=where)
+    return int(moment.astimezone(UTC).timestamp())
+
+
 def months_later(day: date, months: int) -> date:
     """Return the same day some months later, or that month's last day if it is shorter.
 

@@ -17,7 +17,7 @@ from servers.kit.service import Service
 from servers.kit.store import Table
 from servers.kit.types import Row
 from servers.kit.values import iso, parse_time
-from servers.kit.zones import local
+from servers.kit.zones import epoch, local
 
 # -- tables -----------------------------------------------------------------------------------
 SHARED = {
@@ -198,6 +198,11 @@ def find_place(svc: Service, words: Words, business_id: str) -> Row:
             business_id=business_id,
         )
     return row
+
+
+def here(svc: Service, words: Words, moment: str) -> int:
+    """Return the epoch seconds of a moment; without an offset, it is in the home town's zone."""
+    return epoch(moment, ZoneInfo(town(svc, me(svc, words))["timezone"]))
 
 
 def town(svc: Service, row: Row) -> dict[str, Any]:

@@ -8,15 +8,17 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection
 from typing import Any, Literal, NamedTuple
+from zoneinfo import ZoneInfo
 
 from servers.kit.noise import share
 from servers.kit.service import Service
 from servers.kit.store import Table
 from servers.kit.types import Json, Row
 from servers.kit.values import iso, parse_time
+from servers.kit.zones import epoch
 from servers.ridesharing import _roads as roads
 from servers.ridesharing._roads import Mode, Spot
-from servers.ridesharing._rules import Words, off
+from servers.ridesharing._rules import Words, off, profile
 
 ADJUSTMENTS = Table(
     "id:str ride_id:str amount:int reason:str at:str", index=("ride_id",), catalogue=True
@@ -169,8 +171,11 @@ def finished(svc: Service, words: Words, ride_id: str, what: str) -> dict[str, A
 
 
 def scheduled_moment(svc: Service, words: Words, moment: str) -> int:
-    """Return the moment of a scheduled pickup; refuse one not 30 minutes to 90 days ahead."""
-    at = parse_time(moment)
+    """Return the moment of a scheduled pickup; refuse one not 30 minutes to 90 days ahead.
+
+    Without an offset, it is in the rider's time zone.
+    """
+    at = epoch(moment, ZoneInfo(profile(svc, words)["timezone"]))
     if not svc.now + SOONEST <= at <= svc.now + LATEST:
         hint = "Schedule 30 minutes to 90 days ahead, or request a ride now if you need it sooner."
         first = iso(svc.now + SOONEST)

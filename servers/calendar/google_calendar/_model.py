@@ -14,7 +14,7 @@ from servers.kit.service import Service
 from servers.kit.store import Table
 from servers.kit.types import Json, Row
 from servers.kit.values import parse_time
-from servers.kit.zones import local
+from servers.kit.zones import epoch, local
 
 TABLES = {
     "google_calendar_profile": Table(
@@ -117,7 +117,7 @@ def absence(svc: Service) -> Absence | None:
     if not rows:
         return None
     where = rules.zone(svc, WORDS)
-    start = rules.epoch(rows[0]["start_date"], where)
+    start = epoch(rows[0]["start_date"], where)
     return Absence(start, rules.day_after(rows[0]["end_date"], where))
 
 

@@ -22,7 +22,7 @@ from servers.calendar.google_calendar._model import (
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.types import Json, Row
 from servers.kit.values import Date, iso, parse_time
-from servers.kit.zones import local_day
+from servers.kit.zones import epoch, local_day
 
 WEEK = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 Weekdays = Annotated[
@@ -113,8 +113,8 @@ class Hours(Service):
                 f"{end_date} is in the past.",
                 "Give an end_date of today or later.",
             )
-        first = rules.epoch(start_date, where)
-        rules.window(self, WORDS, first, rules.epoch(end_date, where) + 1)
+        first = epoch(start_date, where)
+        rules.window(self, WORDS, first, epoch(end_date, where) + 1)
         row = {"start_date": start_date, "end_date": end_date, "decline_message": decline_message}
         if self.db.rows("google_calendar_absence"):
             self.db.update("google_calendar_absence", "me", **row)
@@ -168,9 +168,7 @@ class Hours(Service):
         requested times.
         """
         where = rules.zone(self, WORDS)
-        first, last = rules.window(
-            self, WORDS, rules.epoch(time_min, where), rules.epoch(time_max, where)
-        )
+        first, last = rules.window(self, WORDS, epoch(time_min, where), epoch(time_max, where))
         if calendar_ids is None:
             ids = rules.own_ids(self, WORDS)
         else:

@@ -14,7 +14,7 @@ from servers.kit.service import Service
 from servers.kit.store import Table
 from servers.kit.types import Json, Row
 from servers.kit.values import iso, parse_time
-from servers.kit.zones import local
+from servers.kit.zones import epoch, local
 
 EVENTS = "outlook_calendar_events"
 TABLES = {
@@ -128,7 +128,7 @@ def moment(svc: Service, text: str, *, closing: bool = False) -> int:
     where = rules.zone(svc, WORDS)
     if closing and len(text) == 10:
         return rules.day_after(text, where)
-    return rules.epoch(text, where)
+    return epoch(text, where)
 
 
 def stretch(svc: Service, start: str, end: str, longest: int = rules.LONGEST) -> tuple[int, int]:

@@ -41,7 +41,7 @@ SnoozeUntil = Annotated[
     Timestamp,
     Field(
         description="When the message returns to the inbox: a future time such as "
-        "2026-03-20T15:00:00Z. Times without a zone are UTC."
+        "2026-03-20T08:00:00-07:00; without an offset, in the account's time zone."
     ),
 ]
 
@@ -177,6 +177,7 @@ class Organising(Service):
         """
         row = find_email(self, email_id)
         self._refuse_trashed(row)
+        snooze_until = rules.moment(self, snooze_until)
         if snooze_until <= self.time:
             self.fail(
                 "SNOOZE_IN_PAST",

@@ -27,8 +27,8 @@ _SCHEDULED = (Setup("schedule_send", _LATER, "made"),)
 SendAt = Annotated[
     Timestamp,
     Field(
-        description="When to send the message: a future time such as 2026-03-20T15:00:00Z. "
-        "Times without a zone are UTC."
+        description="When to send the message: a future time such as 2026-03-20T08:00:00-07:00; "
+        "without an offset, in the account's time zone."
     ),
 ]
 ScheduledId = Annotated[str, Field(description="scheduled_id, from list_scheduled_emails.")]
@@ -152,6 +152,7 @@ class Sending(Service):
 
         Until then, cancel_scheduled_email can stop it.
         """
+        send_at = rules.moment(self, send_at)
         if send_at <= self.time:
             self.fail(
                 "SEND_TIME_IN_PAST",

@@ -10,7 +10,7 @@ from servers.kit import geo
 from servers.kit.control import seeded
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.types import Json, Row
-from servers.kit.values import Cursor, Limit, Timestamp, page, parse_time
+from servers.kit.values import Cursor, Limit, Timestamp, page
 from servers.reviews import _kept as kept
 from servers.reviews import _reviews as reviews
 from servers.reviews import _rules as rules
@@ -31,7 +31,11 @@ Sort = Annotated[
 Operational = Annotated[bool, Field(description="Whether to leave out permanently closed places.")]
 OpenNow = Annotated[bool, Field(description="Only places that are open now by their listed hours.")]
 OpenAt = Annotated[
-    Timestamp, Field(description="Only places that are open at this time (ISO 8601).")
+    Timestamp,
+    Field(
+        description="Only places that are open at this time (ISO 8601); without "
+        "an offset, in your home city's time zone."
+    ),
 ]
 ListId = Annotated[str, Field(description="list_id, from get_all_lists.")]
 PHO = seeded("gpl", "pho_hoa_mai")
@@ -67,7 +71,7 @@ class Places(Service):
 
         Closed places are included; see their business_status.
         """
-        moment = None if open_at is None else parse_time(open_at)
+        moment = None if open_at is None else rules.here(self, WORDS, open_at)
         wish = search.Wish(
             query=query,
             location=location,

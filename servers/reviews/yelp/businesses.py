@@ -35,7 +35,11 @@ OpenNow = Annotated[
     bool, Field(description="Only businesses that are open now by their listed hours.")
 ]
 OpenAt = Annotated[
-    Timestamp, Field(description="Only businesses that are open at this time (ISO 8601).")
+    Timestamp,
+    Field(
+        description="Only businesses that are open at this time (ISO 8601); without "
+        "an offset, in your home city's time zone."
+    ),
 ]
 ShowClosed = Annotated[bool, Field(description="Whether to include permanently closed businesses.")]
 CHECK_IN_WAIT = 3600
@@ -77,7 +81,7 @@ class Businesses(Service):
         if location is None and not has_point:
             home = rules.town(self, rules.me(self, WORDS))
             location = f"{home['name']}, {home['state']}"
-        moment = None if open_at is None else parse_time(open_at)
+        moment = None if open_at is None else rules.here(self, WORDS, open_at)
         wish = search.Wish(
             query=query,
             location=location,

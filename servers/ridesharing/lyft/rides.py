@@ -47,7 +47,10 @@ Priority = Annotated[bool, Field(description="true halves the wait for an extra 
 Token = Annotated[str, Field(description="cost_token of the estimate whose fare should apply.")]
 PickupTime = Annotated[
     Timestamp,
-    Field(description="When the driver should arrive, 30 minutes to 90 days ahead."),
+    Field(
+        description="When the driver should arrive, 30 minutes to 90 days ahead, e.g. "
+        "2026-03-18T05:15:00-07:00; without an offset, in the rider's time zone."
+    ),
 ]
 Standing = Annotated[
     Literal["upcoming", "on_the_way", "finished", "canceled"],

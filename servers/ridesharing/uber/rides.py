@@ -61,7 +61,10 @@ FareId = Annotated[
 ]
 Pickup = Annotated[
     Timestamp,
-    Field(description="Pickup time, 30 minutes to 90 days ahead; makes the ride a reservation."),
+    Field(
+        description="Pickup time, 30 minutes to 90 days ahead, e.g. 2026-03-18T05:15:00-07:00; "
+        "without an offset, in the rider's time zone. It makes the ride a reservation."
+    ),
 ]
 ReservationStatus = Annotated[
     Literal["scheduled", "dispatched", "completed", "canceled"],
