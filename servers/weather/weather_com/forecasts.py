@@ -152,12 +152,15 @@ class Forecasts(Service):
         temp = sum(o.hour.temp for o in fit) / len(fit)
         wind = sum(o.hour.wind for o in fit) / len(fit)
         cloud = sum(o.hour.cloud for o in fit) / len(fit)
+        rain = sum(o.hour.rain for o in fit)
         chance = max(o.chance for o in fit)
         loss = max(0.0, comfort.low - temp, temp - comfort.high) * 0.5
         loss += max(0.0, wind - comfort.wind) * 0.7
         if is_dark:
             loss += cloud / 14 + illumination(self.now) / 40
-        loss += chance / (60 if activity in ("skiing", "fishing") else 18)
+        # Snow makes the slope, and an angler is dressed for rain.
+        bears = 0.3 if activity in ("skiing", "fishing") else 1.0
+        loss += bears * (chance / 18 + rain * 0.3)
         score = max(1, min(10, round(10 - loss)))
         return {
             "location": place_json(place),
@@ -170,6 +173,7 @@ class Forecasts(Service):
                 "temperature": to.temp(temp),
                 "wind": to.speed(wind),
                 "precipitation_chance": chance,
+                "precipitation_amount": to.rain(rain),
                 "cloud_cover": round(cloud),
             },
             "units": words,

@@ -337,3 +337,18 @@ async def test_a_day_with_rain_that_can_be_measured_is_not_called_dry(name: str)
                 amount = day.get("precipitation", day.get("precipitation_amount"))
                 assert amount is not None
                 assert amount == 0 or not said <= dry, (city["id"], day)
+
+
+@pytest.mark.parametrize("activity", ["running", "bbq"])
+async def test_rain_spoils_what_people_do_outside(activity: str) -> None:
+    session = session_of("maya", "weather_com")
+    args = {"location": "Portland, OR"}
+    suits = await call_ok(
+        session, "weather_com", "get_activity_forecast", activity=activity, **args
+    )
+    assert suits["conditions"]["precipitation_amount"] > 1
+    assert suits["score"] == 1 and suits["description"] == "Poor"
+    fishing = await call_ok(
+        session, "weather_com", "get_activity_forecast", activity="fishing", **args
+    )
+    assert fishing["score"] > 1
