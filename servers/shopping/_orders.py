@@ -307,18 +307,11 @@ def orders(
     return rows
 
 
-def _holding(svc: Service, shop: Shop, query: str) -> search.Scores:
-    """Return the orders whose products match a query."""
+def _holding(svc: Service, shop: Shop, query: str) -> set[str]:
+    """Return the orders with a product that matches a query, as a search in the shop would."""
+    products = search.scores(svc.db, query, search.Source(f"{shop.tables}_products"))
     bought = svc.db.sql(f"SELECT order_id, product_id FROM {shop.tables}_order_items")
-
-    def of_orders(products: search.Scores) -> search.Scores:
-        best: search.Scores = {}
-        for order_id, product_id in bought:
-            if product_id in products:
-                best[order_id] = max(best.get(order_id, 0.0), products[product_id])
-        return best
-
-    return search.scores(svc.db, query, search.Source(f"{shop.tables}_products", spread=of_orders))
+    return {order_id for order_id, product_id in bought if product_id in products}
 
 
 def sums(svc: Service, shop: Shop, row: Row) -> dict[str, int]:

@@ -359,6 +359,13 @@ async def test_words_that_find_products_find_their_orders(session: Session, word
     assert at("azo", key) in {o["order_id"] for o in orders} and len(orders) < 5
 
 
+@pytest.mark.parametrize("words", ["black running shoes", "phone case", "glass kettle"])
+async def test_one_word_of_several_in_a_product_does_not_find_its_order(
+    session: Session, words: str
+) -> None:
+    assert (await call_ok(session, "amazon", "list_orders", query=words))["orders"] == []
+
+
 async def test_part_of_a_word_does_not_find_an_order(session: Session) -> None:
     assert (await call_ok(session, "amazon", "list_orders", query="seneck"))["orders"] == []
 
