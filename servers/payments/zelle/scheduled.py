@@ -27,8 +27,8 @@ ScheduledId = Annotated[
     str, Field(description="scheduled_payment_id, from list_scheduled_payments.")
 ]
 ScheduledStatus = Annotated[
-    Literal["scheduled", "completed", "failed", "cancelled"],
-    Field(description="Only scheduled payments in this status."),
+    Literal["scheduled", "completed", "failed", "cancelled", "all"],
+    Field(description="Only scheduled payments in this status; all: whatever their status."),
 ]
 HOUR = 6
 """Local hour at which scheduled payments are made."""
@@ -85,22 +85,22 @@ class Scheduled(Service):
         self._tell("scheduled", made)
         return self._json(made)
 
-    @reads(example={"status": "scheduled"})
+    @reads(example={"limit": 5})
     def list_scheduled_payments(
         self,
-        status: ScheduledStatus | None = None,
+        status: ScheduledStatus = "scheduled",
         date_from: Since | None = None,
         date_to: Until | None = None,
         limit: Limit = 20,
         cursor: Cursor | None = None,
     ) -> Json:
-        """Return scheduled payments by their first date.
+        """Return scheduled payments by their first date: by default, those still to be made.
 
         Each has its status, its next date, and the transaction_ids of the payments made so far.
         """
         rows = Listing(self.db, "zelle_scheduled", by="scheduled_date", newest=False)
         rows = rows.days(date_from, date_to, None)
-        if status is not None:
+        if status != "all":
             rows = rows.keep(lambda row: self._json(row)["status"] == status)
         return page(rows, "scheduled_payments", limit, cursor, self._json)
 

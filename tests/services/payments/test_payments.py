@@ -387,7 +387,7 @@ async def test_scheduled_payments_are_made_on_their_day(session: Session) -> Non
     session.pass_time(DAY)
     assert await checking(session) == before
     session.pass_time(62 * DAY)  # until 2026-05-16
-    listed = (await zelle(session, "list_scheduled_payments"))["scheduled_payments"]
+    listed = (await zelle(session, "list_scheduled_payments", status="all"))["scheduled_payments"]
     scheduled = {s["scheduled_payment_id"]: s for s in listed}
     soap = scheduled[plan["scheduled_payment_id"]]
     made_at = [
@@ -403,6 +403,17 @@ async def test_scheduled_payments_are_made_on_their_day(session: Session) -> Non
     assert await checking(session) == before - 3 * 4000 - 13500 - 2 * 3500 + received
     later = [e for e in session.world.log(0) if e["at"] > "2026-03-15"]
     assert {e["cause"] for e in later if e["table"] == "zelle_scheduled"} == {"clock"}
+
+
+async def test_scheduled_payments_that_are_over_are_listed_only_if_asked_for(
+    session: Session,
+) -> None:
+    default = await zelle(session, "list_scheduled_payments")
+    every = await zelle(session, "list_scheduled_payments", status="all")
+    shown = [payment["status"] for payment in every["scheduled_payments"]]
+    assert {"scheduled", "completed"} <= set(shown)
+    still = [p for p in every["scheduled_payments"] if p["status"] == "scheduled"]
+    assert default["scheduled_payments"] == still
 
 
 async def test_a_scheduled_payment_beyond_the_limit_is_recorded_as_failed(session: Session) -> None:
