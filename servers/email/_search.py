@@ -32,6 +32,9 @@ _CLOSING = {"(": ")", "{": "}"}
 _ABOUT_MAIL = frozenset(("mail", "mails", "email", "emails", "message", "messages"))
 """Words that say nothing in a mailbox, unless they are all that is asked for."""
 
+_PLACES = ("in", "folder", "label")
+"""What one provider or another calls the place that a message is in."""
+
 
 @dataclass
 class Query:
@@ -109,6 +112,9 @@ class _Parser:
         name = name or inherited
         if name and name not in self._operators:
             near = did_you_mean(name, self._operators)
+            if name in _PLACES:
+                here = next(place for place in _PLACES if place in self._operators)
+                near = f"; did you mean {here!r}?"
             raise invalid(f"Unknown search operator '{name}:'{near}", self.known)
         if token["open"]:
             inner = self.parts(_CLOSING[token["open"]], name)

@@ -142,6 +142,17 @@ async def test_an_invalid_query_is_refused_with_a_hint(session: Session, query: 
     assert error["code"] == "INVALID_QUERY" and error["hint"]
 
 
+@pytest.mark.parametrize(
+    ("service", "tool", "said", "meant"),
+    [("outlook", "query_mail_items", "in", "folder"), ("gmail", "search_emails", "folder", "in")],
+)
+async def test_what_the_other_provider_calls_a_folder_is_refused_with_the_own_name(
+    session: Session, service: str, tool: str, said: str, meant: str
+) -> None:
+    error = await call_refused(session, service, tool, query=f"{said}:inbox receipt")
+    assert f"'{said}:'; did you mean '{meant}'?" in error["message"]
+
+
 async def test_conversations_run_oldest_first_and_hold_the_conflicting_agendas(
     session: Session,
 ) -> None:
