@@ -9,7 +9,7 @@ from __future__ import annotations
 import fnmatch
 import functools
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FunctionType
@@ -115,14 +115,15 @@ class ToolSpec:
     def _refusal(self, wrong: ValidationError, codes: Codes) -> ServiceError:
         first = wrong.errors(include_url=False, include_input=False)[0]
         where = cut(".".join(str(p) for p in first["loc"]))
+        *outside, name = first["loc"]
         if first["type"] == "extra_forbidden":
-            known = self.model.model_fields
-            near = did_you_mean(where, known) if known else "; the tool takes no arguments"
+            known = _node(self.schema, outside)["properties"]
+            near = did_you_mean(str(name), known) if known else "; the tool takes no arguments"
             message = sentence(f"Unknown argument '{where}'{near}")
-            hint = self._expected()
+            hint = self._expected(outside)
         elif first["type"] == "missing":
             message = f"Missing required argument '{where}'."
-            hint = self._expected()
+            hint = self._expected(outside)
         else:
             problem = first["msg"].removeprefix("Value error, ").removeprefix("Input ")
             if first["type"] in _NO_OBJECT:
@@ -131,7 +132,11 @@ class ToolSpec:
             hint = "Correct the argument and call the tool again."
         return ServiceError(codes.invalid, message, hint, context={"field": where})
 
-    def _expected(self) -> str:
+    def _expected(self, place: Sequence[str | int]) -> str:
+        """Return what the tool takes, or what an object among its arguments consists of."""
+        if place:
+            where = cut(".".join(str(step) for step in place))
+            return f"'{where}' must be an object with {_parts(self.schema, place)}."
         names = [
             f"{name} (optional)" if name in self._optional else name
             for name in self.model.model_fields
@@ -143,12 +148,18 @@ _NO_OBJECT = ("dict_type", "model_type", "model_attributes_type", "dataclass_typ
 """The kinds of problems that mean that something else stands where an object should."""
 
 
-def _parts(schema: Json, place: Iterable[str | int]) -> str:
-    """Return what the object at a place of a tool's arguments consists of: "name and address"."""
+def _node(schema: Json, place: Iterable[str | int]) -> Json:
+    """Return the schema of what stands at a place of a tool's arguments."""
     node = schema
     for step in place:
         inner = node.get("items") if isinstance(step, int) else None
         node = inner or node.get("properties", {}).get(step, node)
+    return node
+
+
+def _parts(schema: Json, place: Iterable[str | int]) -> str:
+    """Return what the object at a place of a tool's arguments consists of: "name and address"."""
+    node = _node(schema, place)
     required = node.get("required", [])
     parts = [name if name in required else f"{name} (optional)" for name in node["properties"]]
     first = ", ".join(parts[:-1])

@@ -226,6 +226,25 @@ async def test_text_where_an_object_is_meant_is_refused_with_what_the_object_con
     assert f"must be an object with {wanted}." in error["message"]
 
 
+@pytest.mark.parametrize(
+    ("point", "message"),
+    [
+        ({"lat": 45.5}, "Missing required argument 'location.lng'."),
+        (
+            {"lat": 45.5, "lng": -122.6, "long": 1},
+            "Unknown argument 'location.long'; did you mean 'lng'?",
+        ),
+    ],
+)
+async def test_an_object_in_disorder_is_refused_with_what_it_consists_of(
+    point: dict[str, float], message: str
+) -> None:
+    session = new_session("instacart")
+    error = assert_error(await session.call("instacart", "search_stores", {"location": point}))
+    assert error["message"] == message
+    assert error["hint"] == "'location' must be an object with lat and lng."
+
+
 @every_service
 async def test_an_unknown_tool_is_refused_with_the_nearest(cls: type[Service]) -> None:
     session = new_session(cls.name)

@@ -36,7 +36,10 @@ class Location(TypedDict):
 
 Here = Annotated[
     Location,
-    Field(description="Where to deliver, e.g. to an address from list_drop_off_addresses."),
+    Field(
+        description="Where to deliver, as lat and lng, e.g. of an address from "
+        "list_drop_off_addresses."
+    ),
 ]
 StoreType = Annotated[
     Literal["supermarket", "co_op", "international", "warehouse", "pharmacy", "pet_supplies"],
