@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -11,7 +12,8 @@ from scenarios.worlds.build import folder, names, parsed, person, shared
 from servers.kit.control import Control
 from servers.kit.session import Session
 from servers.kit.store import CLOCK, POST
-from servers.kit.values import parse_time
+from servers.kit.values import iso, parse_time
+from servers.kit.zones import epoch
 from tests.support import at, call_ok, session_of
 
 pytestmark = pytest.mark.anyio
@@ -19,6 +21,7 @@ pytestmark = pytest.mark.anyio
 DAY = 86_400
 SPAN = 45
 MAIL = ("gmail_emails", "outlook_emails")
+CALENDARS = ("calendar-notification@google-mail.com", "calendar@outlook-mail.com")
 SEARCH = {"gem": ("gmail", "search_emails"), "oem": ("outlook", "query_mail_items")}
 """The search of a provider, by the prefix of its messages' ids."""
 NEWS = (*MAIL, "google_calendar_events", "outlook_calendar_events", "venmo_requests")
@@ -169,3 +172,20 @@ async def test_guests_answer_invitations_in_their_manner() -> None:
     event = await call_ok(running, "google_calendar", "get_event", event_id=made["event_id"])
     answers = {guest["email"]: guest["response_status"] for guest in event["attendees"]}
     assert {email: answers[email] for email in asked} == asked
+
+
+@pytest.mark.parametrize("name", names())
+def test_calendars_mail_what_others_plan_move_and_call_off(name: str) -> None:
+    zone = ZoneInfo(person(name)["timezone"])
+    running = session(name)
+    running.pass_time(SPAN * DAY)
+    mailed = set()
+    for table in MAIL:
+        for mail in running.world.rows(table):
+            if mail["sender"] in CALENDARS:
+                mailed.add(mail["created_at"])
+    happenings = parsed(folder(name) / "ahead.yaml")["happenings"]
+    plans = [happening["event"] for happening in happenings if "event" in happening]
+    told = [epoch(plan.get("made") or plan["told"], zone) for plan in plans]
+    soon = {iso(moment) for moment in told if moment <= running.control.now}
+    assert len(soon) >= 5 and soon <= mailed

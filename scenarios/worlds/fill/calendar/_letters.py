@@ -1,4 +1,4 @@
-"""What the calendars mailed to a person: invitations, changes, and what guests answered lately."""
+"""What the calendars mail to a person: invitations, changes, and what guests answered lately."""
 
 from __future__ import annotations
 
@@ -52,13 +52,11 @@ class Letters:
 
     def _invited(self, row: Row) -> bool:
         guests = {guest["email"] for guest in row["attendees"]}
-        is_past = parse_time(row["created_at"]) <= self.builder.start
-        return is_past and row["organizer"] != self.email and self.email in guests
+        return row["organizer"] != self.email and self.email in guests
 
     def _tell(self, occasion: str, at: int, row: Row, **more: Any) -> None:
         organizer = self.names.get(row["organizer"], row["organizer"])
         said = mail.said(row, self.builder.zone, organizer, **more)
         about = row["id"]
         key = f"{self.service} {occasion} {about} {more.get('by', '')}".strip()
-        moment = min(at, self.builder.start)
-        self.builder.posted(moment, self.service, occasion, self.email, said, about=about, key=key)
+        self.builder.posted(at, self.service, occasion, self.email, said, about=about, key=key)

@@ -194,8 +194,10 @@ class Book:
                 "end_at": iso(begin + length),
                 "attendees": [guest | asked for guest in row["attendees"]],
             }
+            self.letters.changed(row | changes, told, row)
         else:
             changes["cancelled_at"] = iso(told)
+            self.letters.cancelled(row, told)
         self.builder.change_later(told, f"{self.service}_events", row["id"], **changes)
 
     def _zone(self, happening: dict[str, Any]) -> ZoneInfo:
@@ -269,11 +271,11 @@ class Book:
         created_at = self._created(seed)
         self.builder.arrive(created_at, f"{self.service}_events", **row, **extra)
         self.rows[seed["key"]] = row
+        self.letters.made(row)
         if created_at <= self.builder.start:
-            self.letters.made(row)
             self._fills(row)
         if seed.get("cancelled"):
-            at = self.builder.moment(seed["cancelled"])
+            at = min(self.builder.moment(seed["cancelled"]), self.builder.start)
             self._cancel(row["id"], at)
             self.letters.cancelled(row, at)
 
@@ -283,7 +285,6 @@ class Book:
             self.event_spans.append((parse_time(row["start_at"]), parse_time(row["end_at"])))
 
     def _cancel(self, event: str, at: int) -> None:
-        at = min(at, self.builder.start)
         self.builder.change(
             at, f"{self.service}_events", event, cancelled_at=iso(at), updated_at=iso(at)
         )
