@@ -111,9 +111,10 @@ TABLES = {
         "skipped:str?/derived",
         noun="a {frequency} subscription to {product_id} (quantity {quantity})",
     ),
+    # `looks_at` is when the price may next have met the target of an alert that has not triggered.
     "amazon_alerts": Table(
         "id:str product_id:str/ref target_price:int/matter created_at:str/stamp "
-        "removed_at:str?/stamp",
+        "removed_at:str?/stamp looks_at:str?/derived",
         noun="a price alert for {product_id} at {target_price:cents}",
     ),
 }

@@ -7,10 +7,11 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from servers.kit.control import seeded
-from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.service import Service, Setup, happens, reads, writes
 from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, iso, page, parse_time
 from servers.shopping import _catalogue as catalogue
+from servers.shopping import _mail as mail
 from servers.shopping._rules import ProductId
 from servers.shopping.amazon import _model as model
 from servers.shopping.amazon._model import SHOP, VariantId
@@ -208,7 +209,26 @@ class Lists(Service):
             "target_price": target_price,
             "created_at": self.time,
         }
-        return self._alert_json(self.db.insert("amazon_alerts", alert))
+        alert = self.db.insert("amazon_alerts", alert)
+        self.look_at_price(alert)
+        return self._alert_json(alert)
+
+    @happens("amazon_alerts.looks_at", where="removed_at IS NULL")
+    def look_at_price(self, alert: Row) -> None:
+        """Mail the customer if the price has just met an alert's target, or look again later."""
+        shown = self._alert_json(alert)
+        looks_at = None
+        if not shown["triggered"]:
+            looks_at = iso(catalogue.week_start(catalogue.week_of(self.now) + 1))
+        elif shown["triggered_at"] == self.time:
+            said = {
+                "item": shown["title"],
+                "target": shown["target_price"],
+                "price": shown["current_price"],
+                "alert": alert["id"],
+            }
+            mail.tell(self, SHOP, "price_met", said, about=alert["id"])
+        self.db.update("amazon_alerts", alert["id"], looks_at=looks_at)
 
     @reads()
     def list_price_alerts(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:

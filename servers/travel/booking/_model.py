@@ -27,9 +27,10 @@ TABLES = {
     ),
     "booking_room_types": rules.ROOM_TYPES,
     "booking_bookings": rules.BOOKINGS,
+    # `looks_at` is when the price is looked at again, until the alert triggers or expires.
     "booking_price_alerts": Table(
         "id:str property_id:str/ref check_in:str/appointed check_out:str/appointed "
-        "target:int?/matter started:int?/derived created_at:str/stamp",
+        "target:int?/matter started:int?/derived created_at:str/stamp looks_at:str?/derived",
         noun="a price alert for {property_id} from {check_in:day} to {check_out:day}",
     ),
 }

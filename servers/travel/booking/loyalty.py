@@ -8,9 +8,9 @@ from typing import Annotated, NamedTuple
 from pydantic import Field
 
 from servers.kit.control import seeded
-from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.service import Service, Setup, happens, reads, writes
 from servers.kit.types import Json, Row
-from servers.kit.values import Cursor, Date, Dollars, Limit, dollars, page, round_cents
+from servers.kit.values import Cursor, Date, Dollars, Limit, dollars, iso, page, round_cents
 from servers.kit.zones import local_day
 from servers.travel import _bookings as bookings
 from servers.travel import _mail as mail
@@ -254,18 +254,31 @@ class Loyalty(Service):
         }
         alert |= {"started": self._current(alert), "created_at": self.time}
         set_alert = self.db.insert("booking_price_alerts", alert)
+        self._tell("price_alert_set", set_alert, hotel, set_alert["started"])
+        self.look_at_price(set_alert)
+        return self._alert(set_alert)
+
+    @happens("booking_price_alerts.looks_at")
+    def look_at_price(self, row: Row) -> None:
+        """Mail the account if the price has met an alert's target, or look again tomorrow."""
+        status = self._alert(row)["status"]
+        if status == "triggered":
+            hotel = rules.find_property(self, WORDS, row["property_id"])
+            self._tell("price_alert_met", row, hotel, self._current(row))
+        tomorrow = iso(self.now + rules.DAY) if status == "active" else None
+        self.db.update("booking_price_alerts", row["id"], looks_at=tomorrow)
+
+    def _tell(self, occasion: str, row: Row, hotel: Row, price: int | None) -> None:
+        """Mail the account about a price alert."""
         said = {
             "hotel": hotel["name"],
-            "check_in": check_in,
-            "check_out": check_out,
-            "price": alert["started"],
-            "target": target_price or alert["started"],
-            "reference": alert["id"],
+            "check_in": row["check_in"],
+            "check_out": row["check_out"],
+            "price": price,
+            "target": row["target"] or row["started"],
+            "reference": row["id"],
         }
-        self.post(
-            "price_alert_set", stays.account(self, WORDS)["email"], said, about=set_alert["id"]
-        )
-        return self._alert(set_alert)
+        self.post(occasion, stays.account(self, WORDS)["email"], said, about=row["id"])
 
     def _current(self, row: Row) -> int | None:
         hotel = rules.find_property(self, WORDS, row["property_id"])

@@ -208,3 +208,29 @@ async def test_a_decided_complaint_is_mailed_two_hours_later() -> None:
         ("issue_received", iso(made)),
         ("issue_refunded", iso(made + 2 * HOUR)),
     ]
+
+
+async def test_a_price_alert_is_mailed_when_it_triggers() -> None:
+    session = opened("amazon")
+    listed = (await call_ok(session, "amazon", "list_price_alerts"))["price_alerts"]
+    waiting = [alert["alert_id"] for alert in listed if not alert["triggered"]]
+    tea = at("azp", "tea-earl")
+    price = (await call_ok(session, "amazon", "get_product_details", product_id=tea))["buy_box"]
+    wish = {"product_id": tea, "target_price": price["price"]}
+    met = await call_ok(session, "amazon", "set_price_alert", **wish)
+    session.pass_time(200 * DAY)
+    assert mailed(session, met["alert_id"]) == [("price_met", met["created_at"])]
+    after = (await call_ok(session, "amazon", "list_price_alerts"))["price_alerts"]
+    triggered = {a["alert_id"]: a["triggered_at"] for a in after if a["alert_id"] in waiting}
+    assert any(triggered.values())
+    for alert_id, moment in triggered.items():
+        assert mailed(session, alert_id) == ([("price_met", moment)] if moment else [])
+
+
+async def test_a_price_alert_that_was_removed_is_silent() -> None:
+    session = opened("amazon")
+    before = (await call_ok(session, "amazon", "list_price_alerts"))["price_alerts"]
+    for alert in before:
+        await call_ok(session, "amazon", "remove_price_alert", alert_id=alert["alert_id"])
+    session.pass_time(200 * DAY)
+    assert not session.world.rows("outbox", "template='price_met'")

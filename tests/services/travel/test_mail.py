@@ -6,6 +6,7 @@ import pytest
 
 from fault_profiles.model import parse
 from servers.kit.session import Session
+from servers.kit.values import cents
 from servers.travel.booking.stays import BOOKED as STAY
 from servers.travel.expedia.account import INSURED
 from servers.travel.expedia.hotels import BOOKED as TRIP
@@ -14,6 +15,7 @@ from tests.support import call_ok, new_session
 pytestmark = pytest.mark.anyio
 
 DAY = 86_400
+NEXT = {"check_in": "2026-11-20", "check_out": "2026-11-23"}
 
 
 def mailed(session: Session, about: str) -> list[str]:
@@ -81,3 +83,21 @@ async def test_a_guest_with_another_address_is_told_what_is_booked_but_not_insur
     )
     told = session.world.rows("outbox", "recipient=?", guest["guest_email"])
     assert [row["template"] for row in told] == ["booked"]
+
+
+async def test_a_price_alert_is_mailed_once_when_the_price_drops() -> None:
+    session = new_session("booking", "gmail", "clock")
+    stay = {"check_in": "2026-10-05", "check_out": "2026-10-08"}
+    listed = (await call_ok(session, "booking", "list_price_alerts"))["alerts"]
+    hotel = listed[0]["property_id"]
+    alert = await call_ok(session, "booking", "set_price_alert", property_id=hotel, **stay)
+    assert alert["status"] == "active"
+    session.pass_time(60 * DAY)
+    assert mailed(session, alert["alert_id"]) == ["price_alert_set", "price_alert_met"]
+    (post,) = session.world.rows("outbox", "template='price_alert_met'")
+    assert post["about"] == alert["alert_id"]
+    assert post["data"]["price"] < cents(alert["price_when_set"])
+    gone = await call_ok(session, "booking", "set_price_alert", property_id=hotel, **NEXT)
+    await call_ok(session, "booking", "remove_price_alert", alert_id=gone["alert_id"])
+    session.pass_time(60 * DAY)
+    assert mailed(session, gone["alert_id"]) == ["price_alert_set"]

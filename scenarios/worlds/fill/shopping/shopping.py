@@ -13,6 +13,7 @@ from scenarios.worlds.fill.shopping._opinions import Opinions
 from scenarios.worlds.fill.shopping._orders import Orders
 from scenarios.worlds.fill.shopping._products import PREFIX, SHOPS, Products, catalogue
 from servers.kit.values import cents, iso
+from servers.shopping._catalogue import week_of, week_start
 from servers.shopping._rules import DAY
 
 _HOME = {"walmart": "home_store", "target": "preferred_store"}
@@ -469,6 +470,7 @@ class Shops:
                 "product_id": self.id("azp", product),
                 "target_price": cents(target),
                 "created_at": iso(at),
+                "looks_at": iso(week_start(week_of(self.builder.start) + 1)),
             }
             self.builder.add(at, "amazon_alerts", **alert)
 

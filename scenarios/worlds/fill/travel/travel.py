@@ -512,6 +512,7 @@ class Travel:
             target=cents(alert["target"]) if alert.get("target") else None,
             started=cents(alert["started"]) if alert.get("started") else None,
             created_at=iso(at),
+            looks_at=iso(self.builder.start + rules.DAY),
         )
 
     def _add_board(self, board: dict[str, Any]) -> None:
