@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from servers.kit import search
 from servers.kit.listing import Listing
 from servers.kit.service import Service
-from servers.kit.types import Row
+from servers.kit.types import Json, Row
 from servers.reviews._rules import Words, find_place, me, town, written
 
 
@@ -204,6 +204,14 @@ def erase(svc: Service, words: Words, review_id: str) -> dict[str, Any]:
     row = find_own_review(svc, words, review_id)
     svc.db.delete(words.table("reviews"), review_id)
     return row
+
+
+def when_due(svc: Service, words: Words, post: Row) -> Json | None:
+    """Return what the letter about an owner's reply says by now, or None if the review is gone."""
+    row = svc.db.get(words.table("reviews"), post["about"])
+    if row is None:
+        return None
+    return post["data"] | {"stars": row["rating"], "text": row["body"]}
 
 
 # -- votes ------------------------------------------------------------------------------------

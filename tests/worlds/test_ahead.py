@@ -189,3 +189,26 @@ def test_calendars_mail_what_others_plan_move_and_call_off(name: str) -> None:
     told = [epoch(plan.get("made") or plan["told"], zone) for plan in plans]
     soon = {iso(moment) for moment in told if moment <= running.control.now}
     assert len(soon) >= 5 and soon <= mailed
+
+
+async def test_owners_answer_reviews_and_the_site_mails_it() -> None:
+    running = session("maya", "google_map_review", "gmail")
+    review = at("grv", "mine-afuri")
+    assert found(running, "google_map_review_reviews", review)["reply"] is None
+    running.pass_time(4 * DAY)
+    reply = found(running, "google_map_review_reviews", review)["reply"]
+    sender = "maps-noreply@google-mail.com"
+    mails = running.world.rows(
+        "gmail_emails", "sender=? AND created_at>?", sender, iso(start("maya"))
+    )
+    assert [mail["created_at"] for mail in mails] == ["2026-03-17T22:20:00Z"]
+    assert reply in mails[0]["body"] and "Afuri" in mails[0]["subject"]
+
+
+async def test_nobody_is_mailed_an_answer_to_a_review_that_is_gone() -> None:
+    running = session("rafael", "yelp", "gmail")
+    own = (await call_ok(running, "yelp", "get_my_yelp_reviews", limit=50))["reviews"]
+    for review in own:
+        await call_ok(running, "yelp", "remove_review", review_id=review["review_id"])
+    running.pass_time(5 * DAY)
+    assert not running.world.rows("gmail_emails", "subject LIKE '%replied to your review'")

@@ -348,3 +348,7 @@ class Contributions(Service):
                 "text": row["body"],
             }
         return {"type": kind, "points": points, "at": entry["at"], **details}
+
+    def when_due(self, post: Row) -> Json | None:
+        """Return what a letter about the customer's review says; see `Service.when_due`."""
+        return reviews.when_due(self, WORDS, post)

@@ -127,3 +127,7 @@ class Opinions(Service):
     def _count(self, rows: str) -> int:
         """Return the number of rows; `rows` is a table with an optional condition."""
         return self.db.sql(f"SELECT count(*) FROM {rows}")[0][0]
+
+    def when_due(self, post: Row) -> Json | None:
+        """Return what a letter about the customer's review says; see `Service.when_due`."""
+        return reviews.when_due(self, WORDS, post)

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any, NamedTuple
 
 from scenarios.worlds.fill.reviews._site import DAY, WEEK, Site
+from servers.kit.errors import InputError
 from servers.kit.values import iso, parse_time
 from servers.kit.zones import local_day
 
@@ -43,6 +44,8 @@ class Own:
         )
         for review in self.site.mine:
             self._own_review(review, shown)
+        for happening in self.builder.ahead:
+            self._replied(happening.get("reply", {}))
         kept = self.seeds["kept"][self.site.name]
         self._saved(kept["saved"])
         for seed in kept["lists"]:
@@ -102,15 +105,38 @@ class Own:
                 edited_at=iso(edit["at"]),
             )
 
-    def _tell(self, occasion: str, at: int, review_id: str, review: dict[str, Any]) -> None:
+    def _replied(self, reply: dict[str, Any]) -> None:
+        """Date what an owner answers to a review of the person, and the mail about it."""
+        if reply.get("on") != self.site.name:
+            return
+        review = next((r for r in self.site.mine if r["place"] == reply["to"]), None)
+        if review is None:
+            raise InputError(f"ahead.yaml: no review of {reply['to']!r} on {self.site.name}")
+        at = self.builder.moment(reply["at"])
+        review_id = self.site.id(self.site.prefixes.review, f"mine-{review['place']}")
+        self.builder.change_later(at, f"{self.site.name}_reviews", review_id, reply=reply["words"])
+        latest = review | review.get("edit", {})
+        start = self.builder.start
+        self._tell("owner_replied", start, review_id, latest, due=at, words=reply["words"])
+
+    def _tell(
+        self,
+        occasion: str,
+        at: int,
+        review_id: str,
+        review: dict[str, Any],
+        due: int | None = None,
+        **more: str,
+    ) -> None:
         said = {
+            **more,
             "place": self.site.places[review["place"]]["name"],
             "stars": review["rating"],
             "text": review["text"],
             "reference": review_id,
         }
         to = self.builder.person["emails"]["personal"]
-        self.builder.posted(at, self.site.name, occasion, to, said, about=review_id)
+        self.builder.posted(at, self.site.name, occasion, to, said, about=review_id, due=due)
 
     def _saved(self, places: list[str]) -> None:
         for number, place in enumerate(places):
