@@ -66,6 +66,7 @@ class World:
         self._numbers: dict[str, int] = {}
         self._written: set[str] = set()
         self._kept: dict[Hashable, Any] = {}
+        self._own_kept: dict[Hashable, tuple[frozenset[str], Any]] = {}
         self._in_call = False
         self._writes: list[Write] = []
         self._pending: list[Write] = []
@@ -278,10 +279,13 @@ class World:
     def kept(self, key: Hashable, tables: Iterable[str], make: Callable[[], _T]) -> _T:
         """Return what `make` returned first, here or in another episode on the same database.
 
-        It may depend on the rows of `tables` alone, and is made anew where one was written to.
+        It may depend on the rows of `tables` alone. Where one of them was written to, it is made
+        anew for this world, and again after the next write to one of them.
         """
         if not self._written.isdisjoint(tables):
-            return make()
+            if key not in self._own_kept:
+                self._own_kept[key] = (frozenset(tables), make())
+            return self._own_kept[key][1]
         if key not in self._kept:
             self._kept[key] = make()
         return self._kept[key]
@@ -379,6 +383,9 @@ class World:
             raise RuntimeError(f"a read-only tool tried to write: {sql}")
         self._written.add(table)
         self.moved.add(table)
+        if self._own_kept:
+            kept = self._own_kept.items()
+            self._own_kept = {key: made for key, made in kept if table not in made[0]}
         if self._base is not None:
             self._make_room(table)
         if not self._in_call:
@@ -425,6 +432,7 @@ class World:
             self._in_call = False
             self._pending = []
             self._last = self._committed
+            self._own_kept = {}
 
     # -- history ---------------------------------------------------------------------------------
     @property

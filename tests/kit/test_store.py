@@ -214,6 +214,12 @@ def test_what_follows_from_a_table_is_kept_until_the_table_is_written_to() -> No
     one.commit()
     assert names(one) == names(one.scratch()) == ["Mia"]
     assert names(other) == ["Maya"]
+    times = len(made)
+    assert names(one) == ["Mia"] and len(made) == times
+    one.update("account", "me", name="Mae")
+    assert names(one) == ["Mae"]
+    one.rollback()
+    assert names(one) == ["Mia"]
 
 
 def test_a_write_by_a_reader_raises() -> None:
