@@ -10,10 +10,10 @@ from __future__ import annotations
 import base64
 import binascii
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 from pydantic import Field
@@ -131,6 +131,15 @@ class Listing:
             self.table, listing.where, *listing.params, order=self._order, limit=size
         )
 
+    def _parts(self, kind: str, after: tuple[str, str] | None, size: int) -> list[Part]:
+        """Return the first rows of the list that come after a moment and a key."""
+        listing = self
+        if after is not None:
+            listing = self.only(f"({self.by},{self._key})<(?,?)", *after)
+        order = f"{self.by} DESC, {self._key} DESC"
+        rows = self.world.rows(self.table, listing.where, *listing.params, order=order, limit=size)
+        return [Part(kind, row[self.by], row[self._key], row) for row in rows]
+
     def _at(self, key: Any) -> tuple[Any, Any] | None:
         """Return where a row of the list stands: the value it is sorted by, and that of ties."""
         row = self.only(f"{self._key}=?", key)
@@ -166,6 +175,41 @@ class Preceded:
         rows = self.first[start:] + self.rest.read(limit + 1, None)[0]
         more = len(rows) > limit
         return rows[:limit], _packed(rows[limit - 1][key]) if more else None
+
+
+class Part(NamedTuple):
+    """A row of one of the lists that `Merged` reads as one: which list, its place, and the row."""
+
+    kind: str
+    at: str
+    key: str
+    row: Row
+
+
+@dataclass(frozen=True)
+class Merged:
+    """Lists of several tables by kind, read as one list: newest first, then by their keys."""
+
+    lists: Mapping[str, Listing]
+
+    def read(self, limit: int, cursor: str | None) -> tuple[list[Part], str | None]:
+        """Return a page of parts, and the cursor of the next page or None; see `Listing.read`."""
+        after = None if cursor is None else self._place(cursor)
+        found: list[Part] = []
+        for kind, listing in self.lists.items():
+            found += listing._parts(kind, after, limit + 1)
+        found.sort(key=lambda part: (part.at, part.key), reverse=True)
+        shown = found[:limit]
+        return shown, _packed(shown[-1].key) if len(found) > limit else None
+
+    def _place(self, cursor: str) -> tuple[str, str]:
+        key = _unpacked(cursor)
+        if key is not None:
+            for listing in self.lists.values():
+                place = listing._at(key)
+                if place is not None:
+                    return place[0], key
+        raise invalid_cursor()
 
 
 def _begin(day: date, where: ZoneInfo | str | None) -> str:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import dataclasses
 from typing import Any, NamedTuple
 
 from servers.kit import search
 from servers.kit.listing import Listing
 from servers.kit.service import Service
 from servers.kit.types import Json, Row
-from servers.reviews._rules import Words, find_place, me, town, written
+from servers.reviews._rules import Words, find_place, home_zone, me, town, written
 
 
 # -- ratings ----------------------------------------------------------------------------------
@@ -58,39 +58,50 @@ def spread(svc: Service, words: Words, business_id: str) -> Spread:
 
 # -- reading ----------------------------------------------------------------------------------
 def reviews_of(
-    svc: Service, words: Words, business_id: str, sort_by: str, text: str | None, where: str
-) -> list[Row]:
-    """Return a place's reviews for which `where` (SQL) holds.
-
-    `sort_by` is newest, oldest, highest, lowest or most_helpful. With `text`, only reviews with all
-    of its words are returned, best matches first.
-    """
+    svc: Service,
+    words: Words,
+    business_id: str,
+    where: str,
+    since: str | None = None,
+    until: str | None = None,
+) -> Listing:
+    """Return a place's reviews for which `where` (SQL) holds: all, or those of some local days."""
     find_place(svc, words, business_id)
-    table = words.table("reviews")
-    rows = svc.db.rows(
-        table, f"business_id=? AND {where}", business_id, order="written_at DESC, id"
-    )
+    rows = Listing(svc.db, words.table("reviews"), by="written_at", tied="id")
+    rows = rows.only(f"business_id=? AND {where}", business_id)
+    return rows.days(since, until, home_zone(svc, words))
+
+
+def in_order(
+    svc: Service, words: Words, rows: Listing, sort_by: str, text: str | None
+) -> Listing | list[Row]:
+    """Return reviews by newest, oldest, highest, lowest or most_helpful; the newer first in a tie.
+
+    With `text`, only reviews with all of its words are returned, best matches first.
+    """
     if text is not None:
-        rows_by_id = {row["id"]: row for row in rows}
-        ids = list(search.scores(svc.db, text, search.Source(table)))
+        rows_by_id = {row["id"]: row for row in rows.all()}
+        ids = list(search.scores(svc.db, text, search.Source(rows.table)))
         return [rows_by_id[review_id] for review_id in ids if review_id in rows_by_id]
     if sort_by == "oldest":
-        return rows[::-1]
-    keys: dict[str, Callable[[dict[str, Any]], Any]] = {
-        "highest": lambda row: -row["rating"],
-        "lowest": lambda row: row["rating"],
-        "most_helpful": lambda row: -votes(svc, words, row),
+        return dataclasses.replace(rows, newest=False)
+    own_votes = f"SELECT count(*) FROM {words.table('votes')} WHERE review_id={rows.table}.id"
+    first = {
+        "highest": "rating",
+        "lowest": "9-rating",
+        "most_helpful": f"printf('%09d', votes+({own_votes}))",
     }
-    return sorted(rows, key=keys[sort_by]) if sort_by in keys else rows
+    if sort_by not in first:
+        return rows
+    return dataclasses.replace(rows, by=f"(({first[sort_by]})||written_at)")
 
 
 def own_reviews(
     svc: Service, words: Words, since: str | None = None, until: str | None = None
 ) -> Listing:
     """Return the user's own reviews, newest first: all, or those of some local days."""
-    home = town(svc, me(svc, words))
     rows = Listing(svc.db, words.table("reviews"), by="written_at").only("mine=1")
-    return rows.days(since, until, home["timezone"])
+    return rows.days(since, until, home_zone(svc, words))
 
 
 def find_review(svc: Service, words: Words, review_id: str) -> Row:

@@ -64,7 +64,7 @@ QUESTIONS = Table(
 ANSWERS = Table(
     "id:str question_id:str/ref author:str/derived mine:bool/derived body:str/prose "
     "answered_at:str/stamp",
-    index=("question_id",),
+    index=("question_id", "mine, answered_at"),
     outward={},
     noun="an answer to the question {question_id}",
 )
@@ -187,6 +187,11 @@ def written(svc: Service, text: str, name: str) -> str:
 
 
 # -- places -----------------------------------------------------------------------------------
+def home_zone(svc: Service, words: Words) -> str:
+    """Return the time zone of the user's home town."""
+    return town(svc, me(svc, words))["timezone"]
+
+
 def find_place(svc: Service, words: Words, business_id: str) -> Row:
     """Return a listing. Fails if there is none."""
     row = svc.db.get(words.table("places"), business_id)

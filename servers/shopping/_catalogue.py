@@ -12,11 +12,13 @@ from typing import Any
 
 from servers.kit import search
 from servers.kit.errors import did_you_mean
+from servers.kit.listing import Listing
 from servers.kit.noise import share
 from servers.kit.service import Service
 from servers.kit.store import Table
 from servers.kit.types import Json, Row
 from servers.kit.values import iso
+from servers.shopping import _rules as rules
 from servers.shopping._rules import DAY, HOUR, Shop, percent
 
 # One row for each colour or size. `family` is the product_id of the first of them, which reviews
@@ -30,7 +32,7 @@ LISTING = (
 REVIEWS = Table(
     "id:str subject:str/ref rating:int/matter title:str/prose body:str/prose author:str/derived "
     "verified:bool/derived mine:bool/derived at:str/stamp",
-    index=("subject",),
+    index=("subject, at",),
     outward={},
     noun="a {rating}-star review of {subject}",
 )
@@ -295,19 +297,20 @@ def rating_json(stars: Iterable[int], reviewed: tuple[int, int]) -> Json:
 
 
 def reviews(
-    svc: Service, shop: Shop, subject: str, minimum: int, maximum: int, verified_only: bool
-) -> list[Row]:
-    """Return a product's reviews with a number of stars within limits, newest first."""
-    where = "subject=? AND rating BETWEEN ? AND ? AND verified>=?"
-    return svc.db.rows(
-        f"{shop.tables}_reviews",
-        where,
-        subject,
-        minimum,
-        maximum,
-        int(verified_only),
-        order="at DESC, id",
-    )
+    svc: Service,
+    shop: Shop,
+    subject: str,
+    stars: tuple[int, int],
+    verified_only: bool,
+    days: tuple[str | None, str | None],
+) -> Listing:
+    """Return a product's reviews, newest first.
+
+    Their `stars` lie within two limits, and the day within the first and the last of `days`.
+    """
+    rows = Listing(svc.db, f"{shop.tables}_reviews", by="at", tied="id").only("subject=?", subject)
+    rows = rows.only("rating BETWEEN ? AND ? AND verified>=?", *stars, int(verified_only))
+    return rows.days(*days, rules.profile(svc, shop)["timezone"])
 
 
 def review_json(row: Row, product_id: str) -> Json:

@@ -19,7 +19,7 @@ TABLES = {
     "google_map_review_reviews": Table(
         rules.REVIEWS,
         search=("body",),
-        index=("business_id", "mine, written_at"),
+        index=("business_id, written_at", "mine, written_at"),
         outward={},
         noun=rules.REVIEW,
     ),
@@ -32,7 +32,7 @@ TABLES = {
     "google_map_review_photos": Table(
         "id:str business_id:str/ref author:str/derived mine:bool/derived url:str/matter "
         "caption:str?/prose added_at:str/stamp",
-        index=("business_id",),
+        index=("business_id", "mine, added_at"),
         outward={},
         noun="a photo of {business_id}",
     ),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from servers.kit import fields
 from servers.kit.control import seeded
-from servers.kit.listing import Since, Until
+from servers.kit.listing import Listing, Merged, Part, Since, Until
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, page
@@ -39,14 +39,6 @@ QUESTION = Setup(
 )
 
 
-def _entry(kind: str, row: Row, moment: str) -> Json:
-    """Return a contribution for the history; `moment` is the column that says when it was made.
-
-    It is a dictionary whose first key is its id, because `page` makes its cursors from that.
-    """
-    return {"contribution_id": row["id"], "type": kind, "at": row[moment], "row": row}
-
-
 class Contributions(Service):
     """Tools for reviews, questions, photos and points."""
 
@@ -57,13 +49,16 @@ class Contributions(Service):
         max_results: Limit = 20,
         sort_by: First = "newest",
         keywords: rules.Keywords | None = None,
+        since: Since | None = None,
+        until: Until | None = None,
         cursor: Cursor | None = None,
     ) -> Json:
         """List the reviews of a place.
 
         Each has its author, rating, text, photos, dates, helpful votes and the owner's response.
         """
-        rows = reviews.reviews_of(self, WORDS, business_id, sort_by, keywords, WORDS.counts)
+        listed = reviews.reviews_of(self, WORDS, business_id, WORDS.counts, since, until)
+        rows = reviews.in_order(self, WORDS, listed, sort_by, keywords)
         return page(rows, "reviews", max_results, cursor, lambda row: review_json(self, row))
 
     @reads(example={"review_id": seeded("grv", "mine-slabtown_burger")})
@@ -310,23 +305,25 @@ class Contributions(Service):
 
     @reads(example={"type": "reviews"})
     def get_contribution_history(
-        self, type: Kind | None = None, limit: Limit = 10, cursor: Cursor | None = None
+        self,
+        type: Kind | None = None,
+        since: Since | None = None,
+        until: Until | None = None,
+        limit: Limit = 10,
+        cursor: Cursor | None = None,
     ) -> Json:
         """List your reviews, photos and answers with their points, newest first."""
-        contributions = model.contributions(self)
-        entries: list[dict[str, Any]] = []
-        if type in (None, "reviews"):
-            entries += [_entry("reviews", row, "written_at") for row in contributions.reviews]
-        if type in (None, "photos"):
-            entries += [_entry("photos", row, "added_at") for row in contributions.photos]
-        if type in (None, "answers"):
-            entries += [_entry("answers", row, "answered_at") for row in contributions.answers]
-        entries.sort(key=lambda entry: (entry["at"], entry["contribution_id"]), reverse=True)
-        return page(entries, "contributions", limit, cursor, self._contribution_json)
+        made_at = {"reviews": "written_at", "photos": "added_at", "answers": "answered_at"}
+        lists = {}
+        for kind, moment in made_at.items():
+            if type in (None, kind):
+                own = Listing(self.db, WORDS.table(kind), by=moment, where="mine=1")
+                lists[kind] = own.days(since, until, rules.home_zone(self, WORDS))
+        return page(Merged(lists), "contributions", limit, cursor, self._contribution_json)
 
-    def _contribution_json(self, entry: Row) -> Json:
-        kind = entry["type"]
-        row = entry["row"]
+    def _contribution_json(self, part: Part) -> Json:
+        kind = part.kind
+        row = part.row
         if kind == "reviews":
             points = model.review_points(row)
             details = {
@@ -347,7 +344,7 @@ class Contributions(Service):
                 "business_id": question["business_id"],
                 "text": row["body"],
             }
-        return {"type": kind, "points": points, "at": entry["at"], **details}
+        return {"type": kind, "points": points, "at": part.at, **details}
 
     def when_due(self, post: Row) -> Json | None:
         """Return what a letter about the customer's review says; see `Service.when_due`."""

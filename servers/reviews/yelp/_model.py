@@ -17,7 +17,7 @@ TABLES = {
     "yelp_reviews": Table(
         rules.REVIEWS + " recommended:bool/derived",
         search=("body",),
-        index=("business_id", "mine, written_at"),
+        index=("business_id, written_at", "mine, written_at"),
         outward={},
         noun=rules.REVIEW,
     ),

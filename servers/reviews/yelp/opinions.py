@@ -42,11 +42,14 @@ class Opinions(Service):
         sort_by: Order = "newest",
         text_contains: Keywords | None = None,
         not_recommended: Doubted = False,
+        since: Since | None = None,
+        until: Until | None = None,
         cursor: Cursor | None = None,
     ) -> Json:
         """List the recommended reviews of a business with stars, text, dates and useful votes."""
         where = "recommended=0" if not_recommended else "recommended=1"
-        rows = reviews.reviews_of(self, WORDS, business_id, sort_by, text_contains, where)
+        listed = reviews.reviews_of(self, WORDS, business_id, where, since, until)
+        rows = reviews.in_order(self, WORDS, listed, sort_by, text_contains)
         return page(rows, "reviews", max_results, cursor, lambda row: review_json(self, row))
 
     @reads(example={"review_id": seeded("yrv", "mine-afuri")})

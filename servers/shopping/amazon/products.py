@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from servers.kit.control import seeded
+from servers.kit.listing import Since, Until
 from servers.kit.service import Service, reads, writes
 from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, iso, page
@@ -228,6 +229,8 @@ class Products(Service):
         product_id: ProductId,
         min_rating: AtLeast | None = None,
         verified_only: VerifiedOnly = False,
+        since: Since | None = None,
+        until: Until | None = None,
         limit: Limit = 20,
         cursor: Cursor | None = None,
     ) -> Json:
@@ -236,7 +239,9 @@ class Products(Service):
         The product's counts and its average rating also cover all others.
         """
         catalogue.find_product(self, SHOP, product_id)
-        reviews = catalogue.reviews(self, SHOP, product_id, min_rating or 1, 5, verified_only)
+        stars = (min_rating or 1, 5)
+        days = (since, until)
+        reviews = catalogue.reviews(self, SHOP, product_id, stars, verified_only, days)
         return page(
             reviews, "reviews", limit, cursor, lambda r: catalogue.review_json(r, product_id)
         )

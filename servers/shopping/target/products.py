@@ -8,6 +8,7 @@ from pydantic import Field
 
 from servers.kit.control import seeded
 from servers.kit.fields import Rating
+from servers.kit.listing import Since, Until
 from servers.kit.service import Service, reads, writes
 from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, page
@@ -190,6 +191,8 @@ class Products(Service):
         product_id: rules.ProductId,
         verified_only: rules.VerifiedOnly = False,
         rating_filter: rules.Stars | None = None,
+        since: Since | None = None,
+        until: Until | None = None,
         limit: Limit = 20,
         cursor: Cursor | None = None,
     ) -> Json:
@@ -199,10 +202,9 @@ class Products(Service):
         reviews that are not shown.
         """
         family = catalogue.find_product(self, SHOP, product_id)["family"]
-        fewest = rating_filter or 1
-        most = rating_filter or 5
-        rows = catalogue.reviews(self, SHOP, family, fewest, most, verified_only)
-        return page([catalogue.review_json(r, family) for r in rows], "reviews", limit, cursor)
+        stars = (rating_filter or 1, rating_filter or 5)
+        rows = catalogue.reviews(self, SHOP, family, stars, verified_only, (since, until))
+        return page(rows, "reviews", limit, cursor, lambda r: catalogue.review_json(r, family))
 
     @writes(
         example={

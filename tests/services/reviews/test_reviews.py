@@ -397,6 +397,14 @@ async def test_points_and_level_follow_from_contributions(session: Session) -> N
     history = (await maps(session, "get_contribution_history", limit=100))["contributions"]
     assert sum(entry["points"] for entry in history) == start + 5
     assert history[0]["type"] == "photos"
+    assert {entry["type"] for entry in history} == {"photos", "reviews", "answers"}
+    pages: list[dict[str, Any]] = []
+    cursor = None
+    while cursor is not None or not pages:
+        reply = await maps(session, "get_contribution_history", limit=3, cursor=cursor)
+        pages += reply["contributions"]
+        cursor = reply["next_cursor"]
+    assert pages == history
     status = await maps(session, "get_local_guide_status")
     assert status["level"] == 3 and status["points_to_next_level"] == 250 - status["points"]
 
