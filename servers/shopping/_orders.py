@@ -34,7 +34,7 @@ ORDER = (
     "done_at:str?/stamp lost_at:str?/derived canceled_at:str?/stamp cancel_reason:str?/prose "
     "plan_id:str?/ref"
 )
-ORDER_INDEX = ("placed_at", "plan_id")
+ORDER_INDEX = ("placed_at", "plan_id", "code")
 ITEM = (
     "id:str order_id:str/ref product_id:str/ref title:str/derived quantity:int/matter "
     "unit_price:int/derived discount:int/derived tax:int/derived"

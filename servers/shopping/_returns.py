@@ -12,7 +12,7 @@ from servers.shopping._rules import DAY, Shop
 RETURNS = Table(
     "id:str order_id:str/ref item_id:str/ref reason:str/prose method:str/matter "
     "requested_at:str/stamp received_at:str/derived refunded_at:str/derived",
-    index=("order_id", "requested_at"),
+    index=("order_id", "item_id", "requested_at"),
     outward={},
     noun="a return of {item_id} from the order {order_id}",
 )

@@ -37,6 +37,8 @@ SHOP = Shop(
     return_days=30,
     electronics_days=30,
 )
+RUNNING_FIRST = "(canceled_at IS NULL) || created_at"
+"""Sorts subscriptions: those that run come after those that were canceled, the newest last."""
 TABLES = {
     "amazon_profile": Table(
         "id:str user_id:str name:str email:str phone:str timezone:str prime_until:str?",
@@ -64,7 +66,7 @@ TABLES = {
     "amazon_offers": Table(
         "id:str product_id:str seller_id:str condition:str price:int swing:int shipping:int "
         "prime:bool days:list stock:int counted_at:str restock_on:str?",
-        index=("product_id",),
+        index=("product_id", "counted_at"),
         catalogue=True,
     ),
     "amazon_reviews": catalogue.REVIEWS,
@@ -109,12 +111,14 @@ TABLES = {
         "id:str product_id:str/ref frequency:str/matter quantity:int/matter address_id:str/ref "
         "method_id:str/ref created_at:str/stamp next_at:str?/derived canceled_at:str?/stamp "
         "skipped:str?/derived",
+        index=(RUNNING_FIRST,),
         noun="a {frequency} subscription to {product_id} (quantity {quantity})",
     ),
     # `looks_at` is when the price may next have met the target of an alert that has not triggered.
     "amazon_alerts": Table(
         "id:str product_id:str/ref target_price:int/matter created_at:str/stamp "
         "removed_at:str?/stamp looks_at:str?/derived",
+        index=("created_at",),
         noun="a price alert for {product_id} at {target_price:cents}",
     ),
 }
@@ -189,11 +193,13 @@ class Offers:
 
 def _sold(svc: Service) -> dict[tuple[str, str], int]:
     """Return the units ordered since the stock was counted, by (product, seller)."""
+    # The cross joins keep to this order of tables: the few latest orders lead to their items.
     rows = svc.db.sql(
-        "SELECT i.product_id, i.seller_id, sum(i.quantity) FROM amazon_order_items i"
-        " JOIN amazon_orders o ON o.id=i.order_id"
-        " JOIN amazon_offers f ON f.product_id=i.product_id AND f.seller_id=i.seller_id"
-        " WHERE o.placed_at>f.counted_at AND o.canceled_at IS NULL GROUP BY 1,2"
+        "SELECT i.product_id, i.seller_id, sum(i.quantity) FROM amazon_orders o"
+        " CROSS JOIN amazon_order_items i ON i.order_id=o.id"
+        " CROSS JOIN amazon_offers f ON f.product_id=i.product_id AND f.seller_id=i.seller_id"
+        " WHERE o.placed_at>(SELECT min(counted_at) FROM amazon_offers)"
+        " AND o.placed_at>f.counted_at AND o.canceled_at IS NULL GROUP BY 1,2"
     )
     return {(product, seller): units for product, seller, units in rows}
 

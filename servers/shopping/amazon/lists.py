@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from servers.kit.control import seeded
+from servers.kit.listing import Listing
 from servers.kit.service import Service, Setup, happens, reads, writes
 from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, iso, page, parse_time
@@ -236,8 +237,7 @@ class Lists(Service):
 
         Each shows in triggered_at when its target was first met.
         """
-        newest = "created_at DESC, rowid DESC"
-        rows = self.db.rows("amazon_alerts", "removed_at IS NULL", order=newest)
+        rows = Listing(self.db, "amazon_alerts", by="created_at", where="removed_at IS NULL")
         return page(rows, "price_alerts", limit, cursor, self._alert_json)
 
     @writes(

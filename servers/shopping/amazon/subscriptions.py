@@ -8,6 +8,7 @@ from pydantic import Field
 
 from servers.kit.control import seeded
 from servers.kit.errors import ServiceError
+from servers.kit.listing import Listing
 from servers.kit.service import Service, Setup, happens, reads, writes
 from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, iso, page, parse_time
@@ -126,8 +127,7 @@ class Subscriptions(Service):
         Shows when the next order and delivery are due, and why the last order was skipped if it
         was.
         """
-        running_first = "canceled_at IS NOT NULL, created_at DESC, rowid DESC"
-        rows = self.db.rows("amazon_subscriptions", order=running_first)
+        rows = Listing(self.db, "amazon_subscriptions", by=model.RUNNING_FIRST)
         return page(rows, "subscriptions", limit, cursor, self._plan_json)
 
     @writes(

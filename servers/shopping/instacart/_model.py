@@ -80,7 +80,7 @@ TABLES = {
         "shopper_id:str/derived shopped:bool/derived cancelled_at:str?/stamp "
         "cancel_reason:str?/prose cancel_fee:int/derived rating:int?/matter comment:str?/prose "
         "rated_at:str?/stamp",
-        index=("created_at", "shop_at"),
+        index=("created_at", "shop_at", "arrives_at", "window_start", "coupon"),
         outward={},
         noun="an order at {store_id} for {window_start:moment}",
     ),

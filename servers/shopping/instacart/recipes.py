@@ -12,7 +12,6 @@ from servers.kit.service import Setup, reads, writes
 from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, page
 from servers.shopping.instacart import _inventory as stock
-from servers.shopping.instacart import _orders as orders
 from servers.shopping.instacart._model import CartId, ProductId, StoreId, find_store
 from servers.shopping.instacart.carts import CART, Carts
 
@@ -158,17 +157,35 @@ class Recipes(Carts):
     # -- buying again -----------------------------------------------------------------------------
     def _bought(self, store_id: str | None = None) -> dict[str, Purchases]:
         """Return past purchases by product_id, from one store or from all."""
-        delivered = "cancelled_at IS NULL AND arrives_at<=?"
-        rows = self.db.rows("instacart_orders", delivered, self.time, order="arrives_at, rowid")
-        if store_id is not None:
-            rows = [r for r in rows if r["store_id"] == store_id]
+        today = self.time[:10]
+        # What was bought before today stays the same all day, for every episode of the world.
+        tables = ("instacart_orders", "instacart_order_items")
+        early = self.db.kept(
+            ("bought before", store_id, today), tables, lambda: self._delivered("", today, store_id)
+        )
+        bought = {}
+        for purchases in (early, self._delivered(today, self.time, store_id)):
+            for product_id, latest in purchases.items():
+                before = bought[product_id].count if product_id in bought else 0
+                bought[product_id] = latest._replace(count=before + latest.count)
+        return bought
+
+    def _delivered(self, since: str, until: str, store_id: str | None) -> dict[str, Purchases]:
+        """Return the purchases that arrived after `since`, up to `until`, by product_id."""
+        rows = self.db.sql(
+            "SELECT i.got_id, o.arrives_at, o.store_id FROM instacart_orders o"
+            " JOIN instacart_order_items i ON i.order_id=o.id"
+            " WHERE o.cancelled_at IS NULL AND o.arrives_at>? AND o.arrives_at<=?"
+            " AND o.store_id=coalesce(?, o.store_id) AND i.got_id IS NOT NULL"
+            " ORDER BY o.arrives_at, o.rowid, i.rowid",
+            since,
+            until,
+            store_id,
+        )
         bought: dict[str, Purchases] = {}
-        for row in rows:
-            for item in orders.items(self, row["id"]):
-                product_id = item["got_id"]
-                if product_id is not None:
-                    before = bought[product_id].count if product_id in bought else 0
-                    bought[product_id] = Purchases(before + 1, row["arrives_at"], row["store_id"])
+        for product_id, arrived_at, store in rows:
+            before = bought[product_id].count if product_id in bought else 0
+            bought[product_id] = Purchases(before + 1, arrived_at, store)
         return bought
 
     @reads(example={"limit": 10})
@@ -181,21 +198,22 @@ class Recipes(Carts):
         """
         if store_id is not None:
             find_store(self, store_id)
-        shown: list[dict[str, Any]] = []
-        for product_id, purchases in self._bought(store_id).items():
+        bought = self._bought(store_id)
+        ranked = sorted(bought, key=lambda product_id: bought[product_id].last, reverse=True)
+        ranked.sort(key=lambda product_id: -bought[product_id].count)
+
+        def show(product_id: str) -> Json:
             row = self.db.get("instacart_products", product_id) or {}
-            product = {
+            return {
                 "product_id": product_id,
                 "name": row["name"],
                 "brand": row["brand"],
-                "purchase_count": purchases.count,
-                "last_purchased_at": purchases.last,
-                "store_id": purchases.store_id,
+                "purchase_count": bought[product_id].count,
+                "last_purchased_at": bought[product_id].last,
+                "store_id": bought[product_id].store_id,
             }
-            shown.append(product)
-        shown.sort(key=lambda s: s["last_purchased_at"], reverse=True)
-        shown.sort(key=lambda s: -s["purchase_count"])
-        return page(shown, "products", limit, cursor)
+
+        return page(ranked, "products", limit, cursor, show)
 
     @writes(
         example={

@@ -185,9 +185,9 @@ class Stores(Service):
     def _slots(self, store: Row) -> list[dict[str, Any]]:
         query = (
             "SELECT window_id, count(*) FROM instacart_orders "
-            "WHERE store_id=? AND cancelled_at IS NULL GROUP BY window_id"
+            "WHERE store_id=? AND window_start>? AND cancelled_at IS NULL GROUP BY window_id"
         )
-        mine = dict(self.db.sql(query, store["id"]))
+        mine = dict(self.db.sql(query, store["id"], self.time))
         slots = []
         for begin, end in stock.slots(store, self.now, AHEAD):
             if begin - self.now < CUTOFF:

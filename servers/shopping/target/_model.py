@@ -105,7 +105,7 @@ TABLES = {
     "target_order_items": Table(
         f"{life.ITEM} circle:int/derived promo:int/derived offer_id:str?/derived "
         "registry_id:str?/ref",
-        index=("order_id", "product_id"),
+        index=("order_id", "product_id", "offer_id", "registry_id"),
         outward={},
         noun="the item {product_id} (quantity {quantity}) in a Target order",
     ),
@@ -116,6 +116,7 @@ TABLES = {
     "target_registries": Table(
         "id:str name:str/matter kind:str/matter event_date:str?/appointed "
         "co_registrant:str?/matter owner:str?/derived created_at:str/stamp slug:str?/stamp",
+        index=("created_at",),
         noun="the {kind} registry {name}",
     ),
     "target_wanted": Table(

@@ -54,10 +54,9 @@ class Circle(Service):
         Each shows the products it is for, its expiry, its state, and whether you have clipped it.
         """
         rows = self.db.rows("target_offers", order="expires, id")
-        offers = [self._offer_json(row) for row in rows]
         if state is not None:
-            offers = [offer for offer in offers if offer["state"] == state]
-        return page(offers, "offers", limit, cursor)
+            rows = [row for row in rows if self._state(row) == state]
+        return page(rows, "offers", limit, cursor, self._offer_json)
 
     def _offer_json(self, row: Row) -> Json:
         marks = ",".join("?" * len(row["items"]))

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from servers.kit.control import make_id, seeded
 from servers.kit.fields import PersonName
+from servers.kit.listing import Listing
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Date, Limit, page
@@ -83,8 +84,7 @@ class Registry(Service):
     @reads()
     def list_registries(self, limit: Limit = 20, cursor: Cursor | None = None) -> Json:
         """Return your own registries, newest first, with the quantities desired and fulfilled."""
-        newest = "created_at DESC, rowid DESC"
-        rows = self.db.rows("target_registries", "owner IS NULL", order=newest)
+        rows = Listing(self.db, "target_registries", by="created_at", where="owner IS NULL")
 
         def head(row: Row) -> Json:
             shown = self._registry_json(row)
