@@ -39,6 +39,7 @@ OFFERS = Table(
     "id:str code:str/matter title:str/matter percent:int?/matter amount:int?/matter "
     "most:int?/matter minimum:int/matter first:int?/matter modes:list/matter "
     "starts_at:str/appointed expires_at:str/appointed applied_at:str?/stamp",
+    index=("starts_at", "expires_at"),
     noun="the offer {code}",
 )
 
@@ -163,19 +164,23 @@ def offer_state(svc: Service, words: Words, offer: Row) -> str:
         return "expired"
     if svc.time < offer["starts_at"]:
         return "upcoming"
-    if offer["first"] is not None and taken(svc, words, offer) >= offer["first"]:
+    first = offer["first"]
+    if first is not None and taken(svc, words, offer, first) >= first:
         return "ineligible"
     return "applied" if offer["applied_at"] else "available"
 
 
-def taken(svc: Service, words: Words, offer: Row) -> int:
-    """Return how many completed rides count towards the limit of an offer for first rides."""
+def taken(svc: Service, words: Words, offer: Row, most: int = -1) -> int:
+    """Return how many completed rides count towards the limit of an offer for first rides.
+
+    Counting stops at `most`, unless that is negative.
+    """
     marks = ",".join("?" * len(offer["modes"])) or "mode_id"
     query = (
-        f"SELECT count(*) FROM {words.name}_rides "
-        f"WHERE cancelled_at IS NULL AND ends_at<=? AND mode_id IN ({marks})"
+        f"SELECT count(*) FROM (SELECT 1 FROM {words.name}_rides "
+        f"WHERE cancelled_at IS NULL AND ends_at<=? AND mode_id IN ({marks}) LIMIT ?)"
     )
-    return svc.db.sql(query, svc.time, *offer["modes"])[0][0]
+    return svc.db.sql(query, svc.time, *offer["modes"], most)[0][0]
 
 
 def apply_offer(svc: Service, words: Words, offer_id: str) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from servers.kit.control import seeded
 from servers.kit.geo import Latitude, Longitude
+from servers.kit.listing import Listing
 from servers.kit.service import Service, reads, writes
 from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, dollars, page
@@ -154,20 +155,22 @@ class Account(Service):
         The state is available, applied (redeemed), upcoming, or ineligible (a promo for first rides
         that you have already taken).
         """
-        shown = []
-        for row in self.db.rows("lyft_offers", order="starts_at DESC, rowid"):
-            state = rules.offer_state(self, WORDS, row)
-            if include_used or state not in ("used", "expired"):
-                promo = {
-                    "offer_id": row["id"],
-                    "code": row["code"],
-                    "description": row["title"],
-                    "state": state,
-                    "valid_from": row["starts_at"],
-                    "expires_at": row["expires_at"],
-                }
-                shown.append(promo | rules.terms(row))
-        return page(shown, "promos", limit, cursor)
+        rows = Listing(self.db, "lyft_offers", by="starts_at", tied="rowid")
+        if not include_used:
+            rows = rows.only("expires_at>?", self.time)
+            rows = rows.keep(lambda row: not rules.used_by(self, WORDS, row["id"]))
+        return page(rows, "promos", limit, cursor, self._promo_json)
+
+    def _promo_json(self, row: Row) -> Json:
+        return {
+            "offer_id": row["id"],
+            "code": row["code"],
+            "description": row["title"],
+            "state": rules.offer_state(self, WORDS, row),
+            "valid_from": row["starts_at"],
+            "expires_at": row["expires_at"],
+            **rules.terms(row),
+        }
 
     @writes(example={"offer_id": seeded("lyo", "comfort")}, idempotent=True)
     def redeem_promo(self, offer_id: PromoId) -> Json:

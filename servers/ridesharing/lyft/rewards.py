@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from datetime import date, timedelta
-from typing import Annotated
+from typing import Annotated, NamedTuple
 from zoneinfo import ZoneInfo
 
 from pydantic import Field
 
+from servers.kit.listing import Listing
 from servers.kit.service import Service, reads, writes
 from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, dollars, page, parse_time
@@ -20,6 +21,7 @@ from servers.ridesharing._rules import PaymentId
 from servers.ridesharing.lyft._model import (
     MODES,
     WORDS,
+    Switch,
     book,
     donated,
     priced,
@@ -42,6 +44,17 @@ WEEKLY = 2
 """Rides that a week needs to count towards a streak."""
 STREAK_REWARD = 150
 """Cents that each week of a streak earns."""
+
+
+GIVEN_FROM = ("lyft_rides", "lyft_round_up", "lyft_offers")
+"""The tables from which donations follow."""
+
+
+class Given(NamedTuple):
+    """The cents that were donated, and for how many rides."""
+
+    cents: int
+    rides: int
 
 
 class Rewards(Service):
@@ -119,34 +132,49 @@ class Rewards(Service):
         Donations are listed newest first.
         """
         switches = rounding(self)
-        total = 0
-        donations = []
-        for ride in reversed(self._completed()):
-            cents = donated(self, ride, switches)
-            if cents:
-                total += cents
-                amount = dollars(cents)
-                donations.append({"ride_id": ride["id"], "amount": amount, "at": ride["ends_at"]})
+        today = self.time[:10]
+        # What was given before today stays the same all day, for every episode of the world.
+        key = ("donations before", today)
+        early = self.db.kept(key, GIVEN_FROM, lambda: self._given(switches, "", today))
+        late = self._given(switches, today, self.time)
+        rides = self._completed()
+        # Nothing was given before the first switch, so there is no need to look further back.
+        rides = rides.only("ends_at>=?", switches[0].at if switches else self.time)
+
+        def show(ride: Row) -> Json:
+            amount = dollars(donated(self, ride, switches))
+            return {"ride_id": ride["id"], "amount": amount, "at": ride["ends_at"]}
+
         return {
-            "total_donated": dollars(total),
-            "ride_count": len(donations),
+            "total_donated": dollars(early.cents + late.cents),
+            "ride_count": early.rides + late.rides,
             "charity": CHARITY,
-            **page(donations, "donations", limit, cursor),
+            **page(
+                rides.keep(lambda ride: donated(self, ride, switches) > 0),
+                "donations",
+                limit,
+                cursor,
+                show,
+            ),
         }
 
+    def _given(self, switches: list[Switch], since: str, until: str) -> Given:
+        """Return what was donated for the rides that ended after `since`, up to `until`."""
+        rides = self._completed().only("ends_at>? AND ends_at<=?", since, until).all()
+        gifts = [cents for ride in rides if (cents := donated(self, ride, switches))]
+        return Given(sum(gifts), len(gifts))
+
     # -- earning -----------------------------------------------------------------------------------
-    def _completed(self) -> list[Row]:
-        return self.db.rows(
-            "lyft_rides", "cancelled_at IS NULL AND ends_at<=?", self.time, order="ends_at, rowid"
-        )
+    def _completed(self) -> Listing:
+        """Return the rides that are over, the latest first."""
+        rides = Listing(self.db, "lyft_rides", by="ends_at")
+        return rides.only("cancelled_at IS NULL AND ends_at<=?", self.time)
 
     def _home(self) -> ZoneInfo:
         return ZoneInfo(rules.profile(self, WORDS)["timezone"])
 
     def _counts(self, challenge: Row, ride: Row) -> bool:
-        """Return whether a completed ride counts towards a challenge."""
-        if not challenge["starts_at"] <= ride["ends_at"] < challenge["ends_at"]:
-            return False
+        """Return whether a ride that ended during a challenge counts towards it."""
         began = local(parse_time(ride["starts_at"]), self._home())
         if challenge["counts"] == "early":
             return began.hour < 9
@@ -154,8 +182,10 @@ class Rewards(Service):
             return began.weekday() >= 5
         return challenge["mode_id"] in (None, ride["mode_id"])
 
-    def _challenge_json(self, row: Row, completed: list[Row]) -> Json:
-        rides = [ride for ride in completed if self._counts(row, ride)]
+    def _challenge_json(self, row: Row) -> Json:
+        during = ("ends_at>=? AND ends_at<?", row["starts_at"], row["ends_at"])
+        completed = self._completed().only(*during).all()
+        rides = [ride for ride in reversed(completed) if self._counts(row, ride)]
         target = row["target"]
         reached = len(rides) >= target
         if reached:
@@ -181,11 +211,9 @@ class Rewards(Service):
         Each has description, target, progress (the number of rides that count), reward in dollars
         and status.
         """
-        completed = self._completed()
         order = "ends_at DESC, rowid"
         rows = self.db.rows("lyft_challenges", "starts_at<=?", self.time, order=order)
-        challenges = [self._challenge_json(row, completed) for row in rows]
-        return page(challenges, "challenges", limit, cursor)
+        return page(rows, "challenges", limit, cursor, self._challenge_json)
 
     @reads()
     def get_ride_streak(self) -> Json:
@@ -196,7 +224,9 @@ class Rewards(Service):
         counts), at_risk (it still needs rides) or none.
         """
         home = self._home()
-        weeks = Counter(_monday(parse_time(ride["ends_at"]), home) for ride in self._completed())
+        weeks = Counter(
+            _monday(parse_time(ride["ends_at"]), home) for ride in self._completed().all()
+        )
         this_week = _monday(self.now, home)
         longest = max((_streak_until(weeks, monday) for monday in weeks), default=0)
         active = weeks[this_week] >= WEEKLY

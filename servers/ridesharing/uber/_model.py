@@ -32,6 +32,7 @@ TABLES = {
             "reservation_id",
             "offer_id",
             "scheduled_for",
+            "mode_id",
             "coalesce(scheduled_for, requested_at)",
         ),
         outward={},

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from servers.kit.control import seeded
 from servers.kit.geo import Latitude, Longitude
+from servers.kit.listing import Listing
 from servers.kit.service import Service, Setup, reads, writes
 from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, dollars, page
@@ -158,11 +159,11 @@ class Account(Service):
         The status is available, applied, upcoming, or ineligible (an offer for first rides that you
         have already taken).
         """
-        rows = self.db.rows("uber_offers", order="expires_at, rowid")
-        offers = [self._offer_json(row) for row in rows]
+        rows = Listing(self.db, "uber_offers", by="expires_at", newest=False)
         if not include_used:
-            offers = [offer for offer in offers if offer["status"] not in ("used", "expired")]
-        return page(offers, "offers", limit, cursor)
+            rows = rows.only("expires_at>?", self.time)
+            rows = rows.keep(lambda row: not rules.used_by(self, WORDS, row["id"]))
+        return page(rows, "offers", limit, cursor, self._offer_json)
 
     @writes(example={"offer_id": seeded("ubo", "green")}, idempotent=True)
     def apply_offer(self, offer_id: OfferId) -> Json:
