@@ -54,6 +54,23 @@ def by_status(
     return rows.keep(fits)
 
 
+def completed(svc: Service, words: Words, since: str = "") -> int:
+    """Return how many stays were completed, of those that ended on a day or later."""
+    # Two days cover every time zone; for what ended before, the columns alone tell.
+    recent = iso(svc.now - 2 * 86_400)[:10]
+    over = svc.db.sql(
+        f"SELECT count(*) FROM {words.tables}_bookings "
+        "WHERE check_out>=? AND check_out<? AND cancelled_at IS NULL AND NOT no_show",
+        since,
+        recent,
+    )
+    done = over[0][0]
+    for row in svc.db.rows(f"{words.tables}_bookings", "check_out>=?", max(since, recent)):
+        if status(svc, row, rules.find_property(svc, words, row["property_id"])) == "completed":
+            done += 1
+    return done
+
+
 # -- money -----------------------------------------------------------------------------------------
 def booked(words: Words, row: Row, hotel: Row) -> Cost:
     """Return the cost of a booking."""

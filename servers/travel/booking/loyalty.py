@@ -60,11 +60,10 @@ ALERT = Setup(
 
 
 class GeniusLevel(NamedTuple):
-    """A member's level, with completed bookings of the last two years and of all time."""
+    """A member's level, and the completed bookings of the last two years that it is based on."""
 
     level: int
     recent: int
-    lifetime: int
 
 
 class Loyalty(Service):
@@ -109,7 +108,7 @@ class Loyalty(Service):
         return {
             "level": genius.level,
             "bookings_in_two_years": genius.recent,
-            "lifetime_bookings": genius.lifetime,
+            "lifetime_bookings": bookings.completed(self, WORDS),
             "perks": perks,
             "bookings_to_next_level": None if above is None else above - genius.recent,
         }
@@ -117,14 +116,14 @@ class Loyalty(Service):
     def _level(self) -> GeniusLevel:
         today = local_day(self.now, rules.zone(stays.account(self, WORDS)))
         since = (today - timedelta(days=730)).isoformat()
-        done = bookings.by_status(self, WORDS, "completed").all()
-        recent = len([r for r in done if r["check_out"] >= since])
+        recent = bookings.completed(self, WORDS, since)
         level = max(step for step, need, _ in LEVELS if recent >= need)
-        return GeniusLevel(level, recent, len(done))
+        return GeniusLevel(level, recent)
 
-    def _discount(self, hotel: Row) -> int:
+    def _highest_discount(self) -> int:
+        """Return the percentage that the member's level takes off at most."""
         level = self._level().level
-        return min(hotel["genius"], next(percent for step, _, percent in LEVELS if step == level))
+        return next(percent for step, _, percent in LEVELS if step == level)
 
     @reads(example={"city": "Chicago", "check_in": "2026-05-05", "check_out": "2026-05-07"})
     def get_genius_deals(
@@ -157,12 +156,13 @@ class Loyalty(Service):
             last = check_out or (today + timedelta(days=1)).isoformat()
             rows = self.db.rows("booking_properties", in_town, town["id"], order="id")
             deals += [row | {"first": first, "last": last} for row in rows]
-        return page(deals, "deals", limit, cursor, self._deal)
+        highest = self._highest_discount()
+        return page(deals, "deals", limit, cursor, lambda row: self._deal(row, highest))
 
-    def _deal(self, row: Row) -> Json:
+    def _deal(self, row: Row, highest: int) -> Json:
         hotel = rules.whole(self, row)
         best = rules.offers(self, WORDS, hotel, (row["first"], row["last"]), 2)[0]
-        percent = self._discount(hotel)
+        percent = min(hotel["genius"], highest)
         lower = best.average - round_cents(best.average * percent / 100)
         return property_json(hotel) | {
             "check_in": row["first"],
@@ -199,7 +199,7 @@ class Loyalty(Service):
             message = f"Booking {booking_id} already has a Genius discount of {row['discount']}%."
             hint = "See get_booking for its price."
             self.fail("DISCOUNT_ALREADY_APPLIED", message, hint, booking_id=booking_id)
-        percent = self._discount(hotel)
+        percent = min(hotel["genius"], self._highest_discount())
         if not percent:
             message = f"{hotel['name']} does not participate in Genius."
             self.fail("NOT_ELIGIBLE", message, "See get_genius_deals for properties that do.")
