@@ -6,7 +6,7 @@ those rows and the moment.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -27,6 +27,15 @@ from servers.kit.values import iso, parse_time
 SHARED = market.SHARED | {
     "finance_agenda": Table("id:str/matter next_at:str/derived", noun="the dividend agenda of {id}")
 }
+LAST_FILL = "json_extract(fills, '$[#-1][0]')"
+"""The moment of an order's last fill, or null."""
+OPEN_UNTIL = (
+    f"CASE WHEN failure IS NULL THEN coalesce(cancelled_at, expires_at, {LAST_FILL}, '9') END"
+)
+"""The moment from which an order is no longer open at the latest; null if it failed.
+
+An order that never expires is filled by its last fill.
+"""
 # units are 1/100,000,000 shares; amount, hold and fee are cents; limit_price and stop_price are
 # 1/10000 dollars. fills are [moment, units, price] and may be in the future; lots lists the lots
 # to sell first; ref is the plan, basket or set that the order belongs to, and client_key the
@@ -38,7 +47,7 @@ ORDERS = Table(
     "expires_at:str?/derived cancelled_at:str?/stamp failure:str?/derived hold:int/derived "
     "fills:list/derived lots:list?/matter fee:int/derived ref:str?/manner "
     "client_key:str?/session",
-    index=("account_id, created_at", "ref", "created_at"),
+    index=("account_id, created_at", "ref", "created_at", "symbol", OPEN_UNTIL),
     outward={},
     noun="a {order_type} order to {side} {symbol}",
 )
@@ -247,7 +256,7 @@ def account(svc: Service, words: Words, account_id: str = MAIN, at: int | None =
         moment,
         order="created_at, rowid",
     )
-    for trade in sorted(_trades(orders, moment), key=lambda trade: trade[:3]):
+    for trade in _trades(orders, moment):
         _book(mine, words, trade)
         if trade.order["side"] == "sell" and trade.order["kind"] != "crypto":
             settles_at = iso(calendar.settles(parse_time(trade.filled_at)))
@@ -269,12 +278,26 @@ def account(svc: Service, words: Words, account_id: str = MAIN, at: int | None =
     return mine
 
 
-def _trades(orders: list[Row], moment: str) -> Iterator[Trade]:
-    """Yield the fills of the orders up to a moment."""
+def lots_of(svc: Service, words: Words, symbols: Iterable[str]) -> Account:
+    """Return the lots of some securities that the customer holds now; the cash is left out."""
+    mine = Account()
+    for symbol in symbols:
+        where = "symbol=? AND account_id=? AND created_at<=?"
+        table = f"{words.tables}_orders"
+        orders = svc.db.rows(table, where, symbol, MAIN, svc.time, order="created_at, rowid")
+        for trade in _trades(orders, svc.time):
+            _book(mine, words, trade)
+    return mine
+
+
+def _trades(orders: list[Row], moment: str) -> list[Trade]:
+    """Return the fills of the orders up to a moment, in the order in which they are booked."""
+    trades = []
     for nth_order, order in enumerate(orders):
         for nth_fill, (filled_at, units, at_pips) in enumerate(order["fills"]):
             if filled_at <= moment:
-                yield Trade(filled_at, nth_order, nth_fill, order, units, at_pips)
+                trades.append(Trade(filled_at, nth_order, nth_fill, order, units, at_pips))
+    return sorted(trades, key=lambda trade: trade[:3])
 
 
 def _book(mine: Account, words: Words, trade: Trade) -> None:

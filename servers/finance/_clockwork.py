@@ -23,7 +23,7 @@ from servers.kit.zones import local_day, local_moment, months_later
 RECURRING = Table(
     "id:str account_id:str/ref symbol:str/matter amount:int/matter frequency:str/matter "
     "start_date:str/derived created_at:str/stamp next_at:str?/derived cancelled_at:str?/stamp",
-    index=("next_at",),
+    index=("next_at", "created_at"),
     noun="a {frequency} investment of {amount:cents} in {symbol}",
 )
 HOUR = time(10)

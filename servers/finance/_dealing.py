@@ -7,7 +7,7 @@ from typing import Any
 from servers.finance import _calendar as calendar
 from servers.finance import _mail as mail
 from servers.finance import _market as market
-from servers.finance._brokerage import MAIN, Account, Words, account
+from servers.finance._brokerage import MAIN, OPEN_UNTIL, Account, Words, account
 from servers.finance._orders import (
     Duration,
     OrderType,
@@ -155,6 +155,11 @@ def listed_orders(
     rows = Listing(svc.db, f"{words.tables}_orders", by="created_at")
     rows = rows.only("created_at<=?", svc.time).days(since, until, calendar.NEW_YORK)
     return rows if account_id is None else rows.only("account_id=?", account_id)
+
+
+def unsettled(rows: Listing, now: str) -> Listing:
+    """Return the orders of a list that may still be open, and few others."""
+    return rows.only(f"id IN (SELECT id FROM {rows.table} WHERE {OPEN_UNTIL}>?)", now)
 
 
 def listed_transfers(

@@ -34,7 +34,7 @@ TABLES = {
     "robinhood_contracts": Table(
         "id:str/matter underlying:str/matter right_type:str/matter strike:int/matter "
         "expiry:str/appointed ends_at:str/derived closed_at:str?/derived",
-        index=("underlying",),
+        index=("underlying", "closed_at"),
         noun="the {right_type} contract on {underlying} that expires on {expiry:day}",
     ),
 }

@@ -14,7 +14,7 @@ from servers.finance import _market as market
 from servers.finance import _options as options
 from servers.finance._brokerage import Symbol
 from servers.finance._orders import UNIT, Fill, Plan, Wish, shares, value
-from servers.finance.robinhood._model import LISTED, WORDS, account, held, option, trade_json, worth
+from servers.finance.robinhood._model import LISTED, WORDS, held, option, trade_json, worth
 from servers.kit.listing import Since, Until
 from servers.kit.service import Service, happens, reads, writes
 from servers.kit.types import Json, Row
@@ -91,7 +91,9 @@ class Options(Service):
 
         Average premium, current value and gain are in dollars.
         """
-        mine = account(self)
+        # Contracts are held to expiration, so what was paid out is held no more.
+        unexpired = self.db.sql("SELECT id FROM robinhood_contracts WHERE closed_at IS NULL")
+        mine = brokerage.lots_of(self, WORDS, (contract_id for (contract_id,) in unexpired))
         symbols = held(self, mine, "option")
         return page(
             symbols, "positions", limit, cursor, lambda symbol: self._position(mine, symbol)

@@ -184,6 +184,8 @@ class Trading(Service):
         They include those of recurring investments.
         """
         rows = dealing.listed_orders(self, WORDS, since, until)
+        if status in ("pending", "partially_filled"):
+            rows = dealing.unsettled(rows, self.time)
         if status is not None:
             rows = rows.keep(lambda row: state(row, self.time) == status)
         return page(rows, "trades", limit, cursor, lambda row: trade_json(self, row))

@@ -15,7 +15,6 @@ from servers.finance import _mail as mail
 from servers.finance import _market as market
 from servers.finance import _retirement as retirement
 from servers.finance._orders import UNIT
-from servers.finance._orders import status as order_status
 from servers.finance.vanguard._model import (
     ARRIVES,
     WORDS,
@@ -29,7 +28,7 @@ from servers.finance.vanguard._model import (
     reinvests,
 )
 from servers.kit.control import seeded
-from servers.kit.listing import Since, Until
+from servers.kit.listing import Listing, Since, Until
 from servers.kit.service import Service, reads, writes
 from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Dollars, Limit, dollars, page
@@ -336,7 +335,7 @@ class Accounts(Service):
         Each has its next date and the number of purchases made.
         """
         wanted = "1" if include_canceled else "cancelled_at IS NULL"
-        rows = self.db.rows("vanguard_recurring", wanted, order="created_at DESC, rowid DESC")
+        rows = Listing(self.db, "vanguard_recurring", by="created_at", where=wanted)
         return page(rows, "investments", limit, cursor, self._plan)
 
     @writes(example={"investment_id": seeded("vgi", "target")}, destructive=True)
@@ -346,8 +345,10 @@ class Accounts(Service):
         return {"investment_id": investment_id, "status": "canceled"}
 
     def _plan(self, row: Row) -> Json:
-        orders = self.db.rows("vanguard_orders", "ref=? AND created_at<=?", row["id"], self.time)
-        statuses = [order_status(order, self.time) for order in orders]
+        # Its orders are for an amount, so each is filled once its last fill is past.
+        filled = f"ref=? AND {brokerage.LAST_FILL}<=? AND failure IS NULL"
+        query = f"SELECT count(*) FROM vanguard_orders WHERE {filled}"
+        purchases = self.db.sql(query, row["id"], self.time)[0][0]
         return {
             "investment_id": row["id"],
             "account_id": row["account_id"],
@@ -356,7 +357,7 @@ class Accounts(Service):
             "frequency": row["frequency"],
             "next_execution": row["next_at"],
             "status": "active" if row["cancelled_at"] is None else "canceled",
-            "purchases_made": statuses.count("filled"),
+            "purchases_made": purchases,
         }
 
     def _birthday(self) -> date:
