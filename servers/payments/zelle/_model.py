@@ -32,7 +32,7 @@ TABLES = {
         "category:str?/matter created_at:str/stamp settles_at:str/derived claim_by:str?/derived "
         "cancelled_at:str?/stamp failure:str?/derived idempotency_key:str?/session",
         search=("note", "party"),
-        index=("contact_id", "created_at", "idempotency_key", "scheduled_id"),
+        index=("contact_id", "created_at", "idempotency_key", "scheduled_id, created_at"),
         outward={"type": "transfer_sent", "failure": {"exists": False}},
         noun="a transfer ({type}) of {amount:cents} with {contact_id}",
     ),

@@ -32,6 +32,13 @@ ScheduledStatus = Annotated[
 ]
 HOUR = 6
 """Local hour at which scheduled payments are made."""
+STATUSES = {
+    "scheduled": "id IN (SELECT id FROM zelle_scheduled WHERE next_at>'')",
+    "cancelled": "cancelled_at IS NOT NULL",
+    "completed": "next_at IS NULL AND cancelled_at IS NULL",
+    "failed": "next_at IS NULL AND cancelled_at IS NULL",
+}
+"""What the columns of a scheduled payment say about its status; its transfers say the rest."""
 
 
 class Scheduled(Service):
@@ -101,7 +108,7 @@ class Scheduled(Service):
         rows = Listing(self.db, "zelle_scheduled", by="scheduled_date", newest=False)
         rows = rows.days(date_from, date_to, None)
         if status != "all":
-            rows = rows.keep(lambda row: self._json(row)["status"] == status)
+            rows = rows.only(STATUSES[status]).keep(lambda row: self._status(row) == status)
         return page(rows, "scheduled_payments", limit, cursor, self._json)
 
     @writes(example={"scheduled_payment_id": seeded("zsp", "mum-phone")}, destructive=True)
@@ -165,33 +172,33 @@ class Scheduled(Service):
         if not row["recurring"]:
             return None
         # Months are counted from the first date, so a payment on the 31st returns to the 31st.
-        day = months_later(date.fromisoformat(row["scheduled_date"]), len(self._transfers(row)))
+        day = months_later(date.fromisoformat(row["scheduled_date"]), len(self._transfer_ids(row)))
         return day_start(day, rules.zone(self, WORDS), HOUR)
 
-    def _transfers(self, row: Row) -> list[Row]:
+    def _transfer_ids(self, row: Row) -> list[str]:
         """Return the transfers that a scheduled payment has made so far, including failed ones."""
-        return self.db.rows(
-            "zelle_transfers", "scheduled_id=?", row["id"], order="created_at, rowid"
-        )
+        query = "SELECT id FROM zelle_transfers WHERE scheduled_id=? ORDER BY created_at, rowid"
+        return [transfer_id for (transfer_id,) in self.db.sql(query, row["id"])]
 
-    def _status(self, row: Row, transfers: list[Row]) -> str:
+    def _status(self, row: Row) -> str:
         if row["cancelled_at"] is not None:
             return "cancelled"
         if row["next_at"] is not None:
             return "scheduled"
-        if transfers and rules.status(transfers[-1], self.time) == "failed":
+        newest = "created_at DESC, rowid DESC"
+        last = self.db.rows("zelle_transfers", "scheduled_id=?", row["id"], order=newest, limit=1)
+        if last and rules.status(last[0], self.time) == "failed":
             return "failed"
         return "completed"
 
     def _json(self, row: Row) -> Json:
-        transfers = self._transfers(row)
         next_date = None
         if row["next_at"]:
             next_at = parse_time(row["next_at"])
             next_date = local_day(next_at, rules.zone(self, WORDS)).isoformat()
         return {
             "scheduled_payment_id": row["id"],
-            "status": self._status(row, transfers),
+            "status": self._status(row),
             "contact": rules.party(self, WORDS, row["contact_id"]),
             "amount": dollars(row["amount"]),
             "note": row["note"],
@@ -199,5 +206,5 @@ class Scheduled(Service):
             "scheduled_date": row["scheduled_date"],
             "recurring": row["recurring"],
             "next_date": next_date,
-            "transaction_ids": [transfer["id"] for transfer in transfers],
+            "transaction_ids": self._transfer_ids(row),
         }
