@@ -23,34 +23,6 @@ TYPICAL = 1_500
 """Tokens that seven lists in eight stay below."""
 TIMES = 10
 LISTS = [(cls, spec) for cls, spec in TOOLS if "cursor" in spec.schema["properties"]]
-WHOLE = frozenset(
-    (
-        "amazon.get_price_history",
-        "amazon.get_product_offers",
-        "amazon.list_coupons",
-        "amazon.list_price_alerts",
-        "amazon.list_subscriptions",
-        "booking.get_genius_deals",
-        "google_map_review.get_contribution_history",
-        "google_map_review.get_place_reviews",
-        "instacart.get_buy_it_again",
-        "instacart.get_delivery_slots",
-        "instacart.list_coupons",
-        "lyft.get_donation_history",
-        "lyft.get_ride_challenges",
-        "lyft.list_promos",
-        "robinhood.get_options_positions",
-        "robinhood.list_trades",
-        "target.get_circle_offers",
-        "target.list_registries",
-        "uber.list_offers",
-        "vanguard.list_auto_investments",
-        "walmart.list_promo_codes",
-        "yahoo_finance.list_yahoo_posts",
-        "zelle.list_scheduled_payments",
-    )
-)
-"""Lists that still add up, count or sort a whole history; no list may join them."""
 
 
 def days_of(spec: ToolSpec) -> list[str]:
@@ -69,16 +41,12 @@ def is_search(spec: ToolSpec) -> bool:
     return spec.name.startswith(("search", "find", "query", "screen", "browse"))
 
 
-def is_read_by_page(cls: type[Service], spec: ToolSpec) -> bool:
-    return not is_search(spec) and f"{cls.name}.{spec.name}" not in WHOLE
-
-
 def names(tools: list[tuple[type[Service], ToolSpec]]) -> list[str]:
     return [f"{cls.name}.{spec.name}" for cls, spec in tools]
 
 
 DATED = [tool for tool in LISTS if days_of(tool[1])]
-READ = [tool for tool in LISTS if is_read_by_page(*tool)]
+READ = [tool for tool in LISTS if not is_search(tool[1])]
 every_list = pytest.mark.parametrize(("cls", "spec"), LISTS, ids=names(LISTS))
 every_dated_list = pytest.mark.parametrize(("cls", "spec"), DATED, ids=names(DATED))
 
