@@ -84,6 +84,7 @@ async def event(walk: Walk, happening: Row, told: Row) -> list[str]:
             return wrong
         row = series[0]
     invited = {walk.person["people"][g]["email"] for g in told.get("guests", [])}
+    came = {walk.person["people"][w]["email"] for w in happening.get("with", [])}
     place = walk.places.get(happening.get("place", ""), {})
     office = walk.person["work"]
     where = f"{office['name']}, {office['street']}" if row["room"] else row["where"]
@@ -94,6 +95,7 @@ async def event(walk: Walk, happening: Row, told: Row) -> list[str]:
     wrong = differing(
         end=(length, happening.get("hours", 1) * 3600),
         guests=(invited & row["guests"], invited),
+        declined=(came & row["declined"], set()),
         place=(missing, []),
         note=(set(words(told.get("note", ""))) - noted, set()),
         made=(row["made"] <= walk.person["start"], True),

@@ -197,7 +197,7 @@ class Walk:
     async def events(self, service: str, title: str) -> list[Row]:
         """Return the events with a title; a series appears once.
 
-        An event is {title, at, end, where, room, note, guests, made}.
+        An event is {title, at, end, where, room, note, guests, declined, made}.
         """
         tools = {"google_calendar": "search_events", "outlook_calendar": "find_events"}
         rows = await self.all(f"{service}.{tools[service]}", query=title)
@@ -234,6 +234,7 @@ class Walk:
             "room": row.get("room"),
             "note": row["description"],
             "guests": {a["email"] for a in row["attendees"]} | {_organizer(row)},
+            "declined": {a["email"] for a in row["attendees"] if "declined" in a.values()},
             "made": row["created_at"],
         }
 

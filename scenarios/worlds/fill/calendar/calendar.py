@@ -240,6 +240,7 @@ class Book:
             "hours": (end - begin) / HOUR,
             "note": aspect.get("note", ""),
             "guests": aspect.get("guests", []),
+            "with": happening.get("with", []),
             "made": aspect.get("made") or local(week_before, self.builder.zone).date(),
         }
         moved_from = aspect.get("moved_from")
@@ -365,6 +366,8 @@ class Book:
         email, name = self.address(who)
         drawn = self.builder.chance("answer", self.service, event["key"], who).random()
         response = next(answer for answer, below in USUAL_ANSWERS if drawn < below)
+        if response == "declined" and who in event.get("with", []):
+            response = "accepted"
         return {
             "email": email,
             "name": name,
