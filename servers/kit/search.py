@@ -118,8 +118,12 @@ def _longest() -> int:
 
 def words(text: str) -> list[str]:
     """Return the words of a text in lower case, without a possessive s."""
-    plain = re.sub(r"['’`]s\b", "", text.casefold())
-    return re.findall(r"[^\W_]+", plain)
+    return _as_indexed(re.sub(r"(?i)['’`]s\b", "", text))
+
+
+def _as_indexed(text: str) -> list[str]:
+    """Return the words of a text as the index takes them apart, with a possessive s by itself."""
+    return re.findall(r"[^\W_]+", text.casefold())
 
 
 def meaningful(text: str) -> list[str]:
@@ -150,7 +154,7 @@ def without(query: str, empty: Collection[str]) -> str:
 
 def terms(query: str) -> list[Term]:
     """Return the terms of a query; none if it has no words."""
-    quoted = [words(phrase) for phrase in re.findall(r'"([^"]*)"', query)]
+    quoted = [_as_indexed(phrase) for phrase in re.findall(r'"([^"]*)"', query)]
     found = [Term(" ".join(p), (_phrase(p),), exact=True) for p in quoted if p]
     rest = re.sub(r'"[^"]*"?', " ", query)
     if found:

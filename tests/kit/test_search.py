@@ -84,6 +84,13 @@ def test_quoted_words_must_occur_as_they_are() -> None:
     assert set(found('cable "in a car"')) == {"charger"}
 
 
+def test_quoted_words_may_have_a_possessive_s() -> None:
+    one = world()
+    one.insert("note", {"id": "n3", "title": "Sofia’s visit", "body": "Ten o'clock."})
+    for query in ('"sofia\'s visit"', '"Sofia’s visit"', '"ten o\'clock"'):
+        assert [row["id"] for row in search.find(one, "note", query, order="id")] == ["n3"]
+
+
 def test_what_is_no_word_finds_nothing_and_injects_no_operator() -> None:
     for query in ("", "   ", "***", '"', '""', "-"):
         assert found(query) == []
