@@ -26,7 +26,15 @@ TABLES = {
     # and a time.
     "lyft_rides": Table(
         trips.RIDE + "plan:str/matter scheduled_id:str?/id",
-        index=("requested_at", "scheduled_id", "offer_id", "scheduled_for", "mode_id", "ends_at"),
+        index=(
+            "requested_at",
+            "scheduled_id",
+            "offer_id",
+            "scheduled_for",
+            "coalesce(scheduled_for, requested_at)",
+            "mode_id",
+            "ends_at",
+        ),
         outward={},
         noun=trips.RIDE_NOUN,
     ),

@@ -205,11 +205,11 @@ class Rides(Service):
         limit: Limit = 20,
         cursor: Cursor | None = None,
     ) -> Json:
-        """Return rides, the most recently requested first, including scheduled ones.
+        """Return rides by pickup time, latest first, including scheduled ones.
 
         Each has its places, fare_total and total_charged; get_trip has the driver and all charges.
         """
-        rides = Listing(self.db, "lyft_rides", by="requested_at")
+        rides = Listing(self.db, "lyft_rides", by="coalesce(scheduled_for, requested_at)")
         rides = rides.days(since, until, rules.profile(self, WORDS)["timezone"])
         if status is not None:
             rides = rides.keep(lambda row: ride_status(row, self.time) == status)

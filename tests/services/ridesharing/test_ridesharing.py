@@ -383,6 +383,30 @@ async def test_lyft_rides_are_scheduled_half_an_hour_apart_and_free_to_cancel_be
     assert reply["cancel_fee"] == 0
 
 
+@pytest.mark.parametrize(
+    ("app", "book", "listing", "days"),
+    [
+        ("uber", "reserve_ride", "list_rides", ("from_date", "to_date")),
+        ("lyft", "schedule_ride", "list_trip_history", ("since", "until")),
+    ],
+)
+async def test_a_ride_is_listed_on_the_day_of_its_pickup_not_of_its_booking(
+    session: Session, app: str, book: str, listing: str, days: tuple[str, str]
+) -> None:
+    ride = await call_ok(
+        session,
+        app,
+        book,
+        pickup="Home",
+        dropoff="Work",
+        ride_type="uberx" if app == "uber" else "lyft",
+        scheduled_time=iso(START + 5 * DAY),
+    )
+    for day, listed in ((START, False), (START + 5 * DAY, True)):
+        reply = await call_ok(session, app, listing, **dict.fromkeys(days, iso(day)[:10]))
+        assert (ride["ride_id"] in [r["ride_id"] for r in reply["rides"]]) is listed
+
+
 async def test_a_scheduled_request_is_a_reservation(session: Session) -> None:
     ride = await call_ok(
         session,
