@@ -1,9 +1,9 @@
 """Errands that an assistant runs for a person, across services, in the three worlds.
 
-Each file holds one person's errands. An errand has a `name`, a `wish` in the person's words, and
-`steps`: a `call` with `args`, whose reply may be saved with `save`; a `wait` (days, hours, minutes)
-in which life goes on; or an `expect`, a list of expressions over the saved replies that must all be
-true. `refused: true` marks a call that the service must refuse.
+Each file, or each folder of files, holds one person's errands. An errand has a `name`, a `wish` in
+the person's words, and `steps`: a `call` with `args`, whose reply may be saved with `save`; a
+`wait` (days, hours, minutes) in which life goes on; or an `expect`, a list of expressions over the
+saved replies that must all be true. `refused: true` marks a call that the service must refuse.
 """
 
 from __future__ import annotations
@@ -27,12 +27,22 @@ FEWEST = 25
 """How many errands each person has at least."""
 
 
+def files() -> dict[str, list[Path]]:
+    """Return the files of each person, which are one file or a folder of them."""
+    found: dict[str, list[Path]] = {}
+    for path in sorted([*HERE.glob("*.yaml"), *HERE.glob("*/*.yaml")]):
+        person = path.stem if path.parent == HERE else path.parent.name
+        found.setdefault(person, []).append(path)
+    return found
+
+
 def errands() -> list[Any]:
     """Return the errands of all files, as parameters that carry person and name."""
     cases = []
-    for path in sorted(HERE.glob("*.yaml")):
-        for errand in build.with_ids(read(path), path.stem):
-            cases.append(pytest.param(path.stem, errand, id=f"{path.stem}-{errand['name']}"))
+    for person, paths in files().items():
+        for path in paths:
+            for errand in build.with_ids(read(path), person):
+                cases.append(pytest.param(person, errand, id=f"{person}-{errand['name']}"))
     return cases
 
 
@@ -73,7 +83,9 @@ def test_an_errand_comes_to_a_coherent_end(person: str, errand: dict[str, Any]) 
     anyio.run(play, person, errand)
 
 
-@pytest.mark.parametrize("path", sorted(HERE.glob("*.yaml")), ids=lambda path: path.stem)
-def test_each_person_has_enough_errands(path: Path) -> None:
-    names = [errand["name"] for errand in read(path)]
+@pytest.mark.parametrize("person", files())
+def test_each_person_has_enough_errands(person: str) -> None:
+    names: list[str] = []
+    for path in files()[person]:
+        names += [errand["name"] for errand in read(path)]
     assert len(names) == len(set(names)) >= FEWEST
