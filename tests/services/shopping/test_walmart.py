@@ -9,7 +9,7 @@ import pytest
 from servers.kit.session import Session
 from servers.kit.values import iso, parse_time
 from tests.services.shopping.support import DAY, EASTPORT, HOUR, add, order, see, shelf, slots
-from tests.support import START, at, call_ok, call_refused, new_session
+from tests.support import START, at, call_ok, call_refused, new_session, session_of
 
 pytestmark = pytest.mark.anyio
 VISA = at("wmm", "visa")
@@ -25,6 +25,12 @@ async def walmart(session: Session, tool: str, **args: Any) -> dict[str, Any]:
 
 
 # -- prices and the basket -------------------------------------------------------------------------
+
+
+async def test_a_basket_was_updated_when_its_latest_product_came_in() -> None:
+    session = session_of("rafael", "walmart")
+    came = [row["added_at"] for row in session.world.rows("walmart_basket")]
+    assert (await walmart(session, "get_basket"))["updated_at"] == max(came)
 
 
 async def test_a_rollback_applies_for_its_days_and_a_store_may_have_its_own_price(

@@ -303,6 +303,7 @@ class Shops:
             row |= {"fulfillment": "shipping", "store_id": None}
         if shop == "walmart":
             row["substitution"] = "allow_substitution"
+            self.builder.change(at, "walmart_checkout", "next", updated_at=iso(at))
         self.builder.add(at, _CARTS[shop], **row)
 
     # -- what the shops offer ----------------------------------------------------------------------
