@@ -9,7 +9,7 @@ from servers.kit import search
 from servers.kit.listing import Listing
 from servers.kit.service import Service
 from servers.kit.types import Json, Row
-from servers.reviews._rules import Words, find_place, home_zone, me, town, written
+from servers.reviews._rules import Words, find_place, home_zone, me, written
 
 
 # -- ratings ----------------------------------------------------------------------------------

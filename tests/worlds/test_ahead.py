@@ -212,3 +212,14 @@ async def test_nobody_is_mailed_an_answer_to_a_review_that_is_gone() -> None:
         await call_ok(running, "yelp", "remove_review", review_id=review["review_id"])
     running.pass_time(5 * DAY)
     assert not running.world.rows("gmail_emails", "subject LIKE '%replied to your review'")
+
+
+@pytest.mark.parametrize("name", names())
+def test_pay_and_bills_go_on_after_the_start(name: str) -> None:
+    running = session(name, "zelle", "venmo")
+    known = {row["id"] for row in running.world.rows("payments_entries")}
+    running.pass_time(SPAN * DAY)
+    later = [row for row in running.world.rows("payments_entries") if row["id"] not in known]
+    moved = Counter(row["what"] for row in later)
+    ledger = parsed(folder(name) / "payments.yaml")["ledger"]
+    assert all(moved[item["what"]] for item in ledger), moved

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
-from scenarios.worlds.build import Builder
+from scenarios.worlds.build import AHEAD, Builder
 from servers.kit.errors import InputError
 from servers.kit.values import cents, iso, parse_time
 from servers.kit.zones import months_later
@@ -104,11 +104,11 @@ class Books:
         return opening
 
     def close(self) -> None:
-        """Write the ledger, then the accounts."""
+        """Write the ledger, which goes on after the start, then the accounts."""
         for number, item in enumerate(self.seeds["ledger"]):
-            for day in _days(self.seeds["since"], self.builder.start):
+            for day in _days(self.seeds["since"], self.builder.start + AHEAD):
                 at = int(datetime.combine(day, time(item["hour"]), UTC).timestamp())
-                if day.day in item["days"] and at < self.builder.start:
+                if day.day in item["days"] and at != self.builder.start:
                     amount = item["amount"]
                     if isinstance(amount, list):
                         chance = self.builder.chance("ledger", number, day)
