@@ -157,6 +157,19 @@ async def test_what_is_open_at_the_start_is_paid_or_declined_and_new_requests_co
     assert any("$180.00" in mail["subject"] for mail in reply["emails"])
 
 
+async def test_people_pay_as_they_wrote_that_they_would() -> None:
+    running = session("eleanor", "venmo", "gmail")
+    ruth = "from:ruth annuity newer_than:30d"
+    said = await call_ok(running, "gmail", "search_emails", query=ruth)
+    assert "on 15 October" in said["emails"][0]["body"]
+    running.pass_time(15 * DAY)
+    room = running.world.rows("venmo_requests", "note='Half of our room in New York'")
+    assert [row["closed_at"][:10] for row in room] == ["2026-10-15"]
+    # Lionel wrote that he brings his 21 in cash.
+    where = "note='Supper after rehearsal' AND closed_as IS NULL"
+    assert len(running.world.rows("venmo_requests", where)) == 1
+
+
 async def test_guests_answer_invitations_in_their_manner() -> None:
     running = session("maya", "google_calendar")
     asked = {

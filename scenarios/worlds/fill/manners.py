@@ -44,9 +44,22 @@ def of(builder: Builder, key: str) -> list[dict[str, Any]]:
     return [_row(builder, who, asks, manner) for asks, manner in manners.items()]
 
 
-def react(builder: Builder, key: str, asks: str, provider: str, about: str) -> None:
-    """Let a person react, after the start, to a row of a provider that is open when it begins."""
-    for manner in of(builder, key):
+def react(
+    builder: Builder,
+    key: str,
+    asks: str,
+    provider: str,
+    about: str,
+    announced: dict[str, Any] | None = None,
+) -> None:
+    """Let a person react, after the start, to a row of a provider that is open when it begins.
+
+    `announced` is what they said that they would do about it, in place of their manner.
+    """
+    manners = of(builder, key)
+    if announced is not None:
+        manners = [_row(builder, builder.person["people"][key]["email"], asks, announced)]
+    for manner in manners:
         if manner["asks"] == asks and manner["does"] != future.NOTHING:
             row = future.reaction(
                 manner, provider, key=about, about=about, now=builder.start, zone=builder.zone

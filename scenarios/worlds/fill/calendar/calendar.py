@@ -220,7 +220,8 @@ class Book:
             return True
         if start >= self.builder.start:
             return False
-        if self._drawn(seed, day) < seed.get("lapse", 0):
+        held = {str(d) for d in seed.get("held", [])}
+        if day not in held and self._drawn(seed, day) < seed.get("lapse", 0):
             return True
         end = start + length
         return bool(seed.get("yields")) and _any_overlap(self.life_spans, start, end)

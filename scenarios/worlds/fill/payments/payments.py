@@ -376,7 +376,8 @@ def _request(
             transaction_id=transaction,
         )
     elif not incoming and at + REQUEST_LIFE > books.builder.start:
-        manners.react(books.builder, seed["with"], "request", provider, request)
+        announced = seed.get("announced")
+        manners.react(books.builder, seed["with"], "request", provider, request, announced)
 
 
 def _occasion(row: dict[str, Any]) -> str:
