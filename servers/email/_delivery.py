@@ -182,7 +182,6 @@ def receive_answer(service: Service, reaction: Row) -> None:
     known = service.db.get("email_directory", reaction["who"])
     name = known["name"] if known else reaction["who"]
     quoted = "\n".join(f"> {line}".rstrip() for line in sent["body"].splitlines())
-    first_name = name.partition(" ")[0]
     subject = sent["subject"]
     row = {
         "id": service.new_id(PREFIXES[service.name][0]),
@@ -195,7 +194,7 @@ def receive_answer(service: Service, reaction: Row) -> None:
         "cc": [],
         "bcc": [],
         "subject": subject if subject.lower().startswith("re:") else f"Re: {subject}",
-        "body": f"{reaction['says']}\n\n{first_name}\n\n{sent['sender_name']} wrote:\n{quoted}",
+        "body": f"{reaction['says']}\n\n{sent['sender_name']} wrote:\n{quoted}",
         "attachments": [],
         "read": False,
         "starred": False,

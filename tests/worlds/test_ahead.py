@@ -126,7 +126,9 @@ async def test_people_answer_mail_in_their_manner(name: str) -> None:
             continue
         (answer,) = answers
         words = [" ".join(text.split()) for text in manners[key]["mail"]["says"]]
-        assert any(answer["body"].startswith(text) for text in words), key
+        signs = manners[key]["mail"].get("signs", who["name"].split()[0])
+        begins = tuple(f"{text}\n\n{signs}\n\n" for text in words)
+        assert answer["body"].startswith(begins), key
         assert answer["subject"] == "Re: A question" and not answer["read"]
 
 

@@ -3,7 +3,8 @@
 A manner is `{does: pay, after: [1 day, 3 days]}`. `does` is what they do, `nothing` for never; what
 they can do depends on what they are asked (`mail`, `request`, `invitation`).
 `after` is a delay, or the shortest and the longest, or `next morning`; `hours` are the hours of the
-day within which they act (8 to 22 by default); `says` holds the words, one of which is drawn.
+day within which they act (8 to 22 by default); `says` holds the words, one of which is drawn, and
+`signs` what they sign them with, which is their first name by default.
 """
 
 from __future__ import annotations
@@ -40,8 +41,7 @@ def of(builder: Builder, key: str) -> list[dict[str, Any]]:
     """Return the manners of a person, who is given by key, as rows."""
     seeds = builder.seeds("manners")
     manners = seeds.get("default", {}) | seeds.get("people", {}).get(key, {})
-    who = builder.person["people"][key]["email"]
-    return [_row(builder, who, asks, manner) for asks, manner in manners.items()]
+    return [_row(builder, key, asks, manner) for asks, manner in manners.items()]
 
 
 def react(
@@ -58,7 +58,7 @@ def react(
     """
     manners = of(builder, key)
     if announced is not None:
-        manners = [_row(builder, builder.person["people"][key]["email"], asks, announced)]
+        manners = [_row(builder, key, asks, announced)]
     for manner in manners:
         if manner["asks"] == asks and manner["does"] != future.NOTHING:
             row = future.reaction(
@@ -67,7 +67,7 @@ def react(
             builder.add(builder.start, "reactions", **row)
 
 
-def _row(builder: Builder, who: str, asks: str, manner: dict[str, Any]) -> dict[str, Any]:
+def _row(builder: Builder, key: str, asks: str, manner: dict[str, Any]) -> dict[str, Any]:
     if asks not in DOES:
         raise UnknownName("thing that people are asked", asks, DOES, "manners")
     if manner["does"] not in DOES[asks]:
@@ -80,16 +80,18 @@ def _row(builder: Builder, who: str, asks: str, manner: dict[str, Any]) -> dict[
         after = ["12 hours", "13 hours"]
     delays = after if isinstance(after, list) else [after, after]
     least, most = (seconds(delay) for delay in delays)
+    who = builder.person["people"][key]
+    signs = manner.get("signs", who["name"].partition(" ")[0])
     return {
-        "id": builder.id("mnr", f"{who} {asks}"),
-        "who": who,
+        "id": builder.id("mnr", f"{who['email']} {asks}"),
+        "who": who["email"],
         "asks": asks,
         "does": manner["does"],
         "least": least,
         "most": most,
         "opens": opens,
         "closes": closes,
-        "says": manner.get("says", []),
+        "says": [f"{text}\n\n{signs}" for text in manner.get("says", [])],
     }
 
 
