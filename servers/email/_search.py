@@ -181,7 +181,7 @@ def find(
 
     def having(word: str) -> Test:
         expression = search.all_of(word)
-        ids = service.db.hits(table, expression, arrived.where, *arrived.params)
+        ids = search.hits(service.db, table, expression, arrived.where, *arrived.params)
         return lambda row: row["id"] in ids
 
     query = parse(text, operators, having)

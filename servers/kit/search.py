@@ -72,7 +72,7 @@ class Term:
             if not forms:
                 continue
             expression = forms if isinstance(forms, str) else " OR ".join(forms)
-            for key, score in db.hits(table, expression, where, *params).items():
+            for key, score in hits(db, table, expression, where, *params).items():
                 found[key] = max(found.get(key, 0.0), worth * (each + score))
         return found
 
@@ -252,18 +252,43 @@ class Source:
         """Return the rows whose name has all words of a query one after the other."""
         name = db.tables[self.table].search[0]
         together = f"{name} : {_phrase(words(query))}*"
-        return self._spread(db.hits(self.table, together, self.where, *self.params))
+        return self._spread(hits(db, self.table, together, self.where, *self.params))
 
     def holding(self, db: World, word: str) -> Scores:
         """Return the rows whose name has a word, and not as what they are without."""
         name = db.tables[self.table].search[0]
         free = f'("no {word}" OR "without {word}" OR "{word} free")'
-        holds = db.hits(self.table, f"{name} : {_phrase([word])}", self.where, *self.params)
-        lacks = db.hits(self.table, f"{name} : {free}", self.where, *self.params)
+        holds = hits(db, self.table, f"{name} : {_phrase([word])}", self.where, *self.params)
+        lacks = hits(db, self.table, f"{name} : {free}", self.where, *self.params)
         return self._spread({key: score for key, score in holds.items() if key not in lacks})
 
     def _spread(self, found: Scores) -> Scores:
         return found if self.spread is None else self.spread(found)
+
+
+def hits(db: World, table: str, expression: str, where: str = "", *params: Any) -> dict[Any, float]:
+    """Return how well rows match an expression of the full-text index, by key.
+
+    In a catalogue this is BM25, which depends on all rows of the table. Elsewhere it is the weight
+    of the best column that matches, since calls add rows there. `where` is SQL of ours.
+    """
+    spec = db.tables[table]
+    index = f"{table}_fts"
+    # A cross join keeps SQLite from looking for each row of the table in the index.
+    joined = f"{index} CROSS JOIN {table} ON {table}.rowid={index}.rowid"
+    source = f"FROM {joined} WHERE {index} MATCH ?"
+    if where:
+        source += f" AND {where}"
+    if spec.catalogue:
+        weights = ",".join(str(weight) for weight in spec.weighted.values())
+        query = f"SELECT {table}.{spec.key}, -bm25({index},{weights}) {source}"
+        return dict(db.sql(query, expression, *params))
+    best: dict[Any, float] = {}
+    for column, weight in sorted(spec.weighted.items(), key=lambda item: item[1]):
+        matching = f"SELECT {table}.{spec.key} {source}"
+        for (key,) in db.sql(matching, f"{column} : ({expression})", *params):
+            best[key] = weight
+    return best
 
 
 def scores(db: World, query: str, *sources: Source) -> Scores:
@@ -329,13 +354,13 @@ def all_of(text: str, *, beginnings: bool = False) -> str:
 def having_all(db: World, table: str, columns: Iterable[str], text: str) -> Scores:
     """Return the rows that have every word of a text in some columns, as whole words."""
     expression = all_of(text)
-    return db.hits(table, f"{{{' '.join(columns)}}} : ({expression})") if expression else {}
+    return hits(db, table, f"{{{' '.join(columns)}}} : ({expression})") if expression else {}
 
 
 def meant(db: World, table: str, text: str, *, order: str) -> list[Row]:
     """Return the rows that a name refers to: those with every word of it, best match first."""
     expression = all_of(text, beginnings=True)
-    return rows_of(db, table, db.hits(table, expression), order) if expression else []
+    return rows_of(db, table, hits(db, table, expression), order) if expression else []
 
 
 def tail_cut(totals: Scores, query: str) -> Scores:

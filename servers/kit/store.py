@@ -290,31 +290,6 @@ class World:
             self._kept[key] = make()
         return self._kept[key]
 
-    def hits(self, table: str, expression: str, where: str = "", *params: Any) -> dict[Any, float]:
-        """Return how well rows match an expression of the full-text index, by key.
-
-        In a catalogue this is BM25, which depends on all rows of the table. Elsewhere it is the
-        weight of the best column that matches, since calls add rows there. `where` is SQL of ours.
-        """
-        spec = self.tables[table]
-        index = f"{table}_fts"
-        # A cross join keeps SQLite from looking for each row of the table in the index.
-        joined = f"{index} CROSS JOIN {table} ON {table}.rowid={index}.rowid"
-        source = f"FROM {joined} WHERE {index} MATCH ?"
-        if where:
-            source += f" AND {where}"
-        if spec.catalogue:
-            weights = ",".join(str(weight) for weight in spec.weighted.values())
-            query = f"SELECT {table}.{spec.key}, -bm25({index},{weights}) {source}"
-            return dict(self._db.execute(query, (expression, *params)).fetchall())
-        best: dict[Any, float] = {}
-        for column, weight in sorted(spec.weighted.items(), key=lambda item: item[1]):
-            matching = f"SELECT {table}.{spec.key} {source}"
-            narrowed = f"{column} : ({expression})"
-            for (key,) in self._db.execute(matching, (narrowed, *params)):
-                best[key] = weight
-        return best
-
     # -- writing ---------------------------------------------------------------------------------
     def stamp(self, now: int, cause: str) -> None:
         """Set the moment and the cause of the next writes; this itself writes nothing."""

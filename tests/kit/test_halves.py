@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from servers.kit import database
+from servers.kit import database, search
 from servers.kit.halves import IDLE, REPEATED, WORN
 from servers.kit.store import AGENT, WORLD, Table, World
 from servers.kit.values import iso, parse_time
@@ -70,8 +70,8 @@ def seen(world: World) -> list[Any]:
     found.append(world.count("mail", "read", "labels"))
     found.append(world.count("count", "n"))
     for word in ("order", "shipped", "lamp", "new 1", "was"):
-        found.append(world.hits("mail", f'"{word}"'))
-        found.append(world.hits("product", f'"{word}"'))
+        found.append(search.hits(world, "mail", f'"{word}"'))
+        found.append(search.hits(world, "product", f'"{word}"'))
     found.append(world.sql("SELECT m.id, c.n FROM mail m JOIN count c ON m.id='k'||c.n ORDER BY 1"))
     return found
 
@@ -111,7 +111,7 @@ def perform(world: World, operations: list[tuple[str, int, int]], start: int = N
             world.delete("product", f"p{number}")
             world.rollback()
         elif what == "read":
-            world.hits("mail", "order")
+            search.hits(world, "mail", "order")
         world.commit()
 
 
@@ -280,7 +280,7 @@ def test_many_private_worlds_at_once_do_not_mix() -> None:
         world.insert("mail", {"id": "mine", "subject": f"number {number}"})
         world.commit()
     for number, world in enumerate(worlds):
-        assert list(world.hits("mail", f'"number {number}"')) == ["mine"]
+        assert list(search.hits(world, "mail", f'"number {number}"')) == ["mine"]
         world.close()
     assert shared.get("mail", "mine") is None
 
