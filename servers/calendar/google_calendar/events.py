@@ -23,6 +23,7 @@ from servers.calendar.google_calendar._model import (
     in_a_year,
     made_json,
     primary,
+    shown_time,
 )
 from servers.kit.control import seeded
 from servers.kit.service import Service, Setup, reads, writes
@@ -332,5 +333,6 @@ class Events(Service):
     def _hit_json(self, row: Row) -> Json:
         shown = event_json(self, row)
         if row["recurrence"]:
-            shown["next_start_time"] = rules.next_start(self, WORDS, row)
+            start = rules.next_start(self, WORDS, row)
+            shown["next_start_time"] = start and shown_time(self, row | {"next": start}, "next")
         return shown

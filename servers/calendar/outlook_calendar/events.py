@@ -242,7 +242,8 @@ class Events(Service):
     def _hit_json(self, row: Row) -> Json:
         shown = model.event_json(self, row)
         if row["recurrence"]:
-            shown["next_start"] = rules.next_start(self, WORDS, row)
+            start = rules.next_start(self, WORDS, row)
+            shown["next_start"] = start and model.time_of(self, row | {"next": start}, "next")
         return shown
 
     @writes(

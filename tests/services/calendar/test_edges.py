@@ -154,6 +154,18 @@ async def test_the_next_start_of_a_series_counts_moved_occurrences_and_looks_far
     assert reply["events"][0]["next_start_time"] == "2046-03-10T17:00:00Z"
 
 
+async def test_the_next_start_of_a_series_of_whole_days_is_a_day(session: Session) -> None:
+    days = {"start_time": "2026-03-10", "end_time": "2026-03-11", "all_day": True}
+    rule = {"freq": "weekly"}
+    series = {"calendar_id": "primary", "title": "Quokka", "recurrence": rule}
+    await google(session, "create_event", **series, **days)
+    await outlook(session, "schedule_event", **series, **days)
+    there = (await google(session, "search_events", query="quokka"))["events"][0]
+    here = (await outlook(session, "find_events", query="quokka"))["events"][0]
+    assert there["start_time"] == here["start"] == "2026-03-10"
+    assert there["next_start_time"] == here["next_start"] == "2026-03-17"
+
+
 async def test_a_room_of_a_series_is_also_booked_for_a_moved_occurrence(
     session: Session,
 ) -> None:
