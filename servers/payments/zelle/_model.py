@@ -181,8 +181,8 @@ def transfer(
 
 
 def receive(svc: Service, request: Row) -> Row:
-    """Enter the money that pays a request in the first enrolled bank, and return the transfer."""
-    source = rules.active_source(svc, WORDS, None)
+    """Enter the money that pays a request in a bank, and return the transfer."""
+    source = _bank_known_to(svc, request["contact_id"])
     contact = svc.db.get("zelle_contacts", request["contact_id"]) or {}
     row = _insert(
         svc,
@@ -198,6 +198,17 @@ def receive(svc: Service, request: Row) -> Row:
     rules.post(svc, source["account_id"], row["amount"], row["id"], "zelle transfer")
     tell(svc, "payment_received", row)
     return row
+
+
+def _bank_known_to(svc: Service, contact_id: str) -> Row:
+    """Return the bank that a contact's money came to the last time, by default the first one."""
+    came = "contact_id=? AND type='transfer_received'"
+    newest = "created_at DESC, rowid DESC"
+    for row in svc.db.rows("zelle_transfers", came, contact_id, order=newest, limit=1):
+        bank = rules.find_source(svc, WORDS, row["source_id"])
+        if bank["active"]:
+            return bank
+    return rules.active_source(svc, WORDS, None)
 
 
 def _tell(svc: Service, row: Row) -> None:

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from servers.kit.control import make_id
 from servers.kit.session import Session
 from servers.kit.values import cents, iso
-from tests.support import START, at, call_ok, call_refused, new_session, pages
+from tests.support import START, at, call_ok, call_refused, new_session, pages, session_of
 
 pytestmark = pytest.mark.anyio
 HOUR = 3600
@@ -212,6 +213,17 @@ async def test_unclaimed_money_to_someone_not_enrolled_comes_back(session: Sessi
 
 
 # -- requests --------------------------------------------------------------------------------------
+
+
+async def test_who_pays_a_request_pays_into_the_bank_that_they_paid_into_before() -> None:
+    session = session_of("rafael", "zelle")
+    dana = make_id("zrc", "rafael", "dana_newman")
+    banks = (await zelle(session, "list_enrolled_banks"))["banks"]
+    asked = await zelle(session, "request_transfer", contact_id=dana, amount=24, note="Samples")
+    session.pass_time(4 * DAY)
+    answer = await zelle(session, "get_transfer_request", request_id=asked["request_id"])
+    paid = await zelle(session, "get_transfer", transaction_id=answer["transaction_id"])
+    assert paid["bank"]["last4"] == "4045" != banks[0]["last4"]
 
 
 async def test_paying_a_request_closes_it_and_cancelling_the_payment_reopens_it(
