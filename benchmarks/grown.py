@@ -6,6 +6,8 @@ import re
 from datetime import datetime, timedelta
 from typing import Any
 
+from servers.kit import posts
+from servers.kit.service import services
 from servers.kit.session import Session
 from servers.kit.store import World
 from servers.kit.tables import Table
@@ -21,11 +23,14 @@ def grown(world: World, times: int) -> World:
     """Return a private copy of a world whose dated rows occur `times` times.
 
     Each copy of a row is a year older than the one before, has a key of its own, and refers to the
-    copies of the rows that its original refers to. Series are not copied, for they go on.
+    copies of the rows that its original refers to. Series are not copied, for they go on, nor is
+    what is still to come; nothing is due for a copy.
     """
     copy = world.scratch()
-    tables = {name: table for name, table in world.tables.items() if _is_history(table)}
-    tables |= _parts(world.tables, tables)
+    known = {name: table for name, table in world.tables.items() if name not in posts.TABLES}
+    tables = {name: table for name, table in known.items() if _is_history(table)}
+    tables |= _parts(known, tables)
+    due = _due(known)
     rows = {name: world.rows(name, order="rowid") for name in tables}
     keys: set[str] = set()
     for name, table in tables.items():
@@ -35,9 +40,19 @@ def grown(world: World, times: int) -> World:
         for name in tables:
             for row in rows[name]:
                 if row.get("recurrence") is None:
-                    copy.insert(name, _older(row, number, keys))
+                    copy.insert(name, _older(row, number, keys) | due.get(name, {}))
     copy.commit()
     return copy
+
+
+def _due(known: dict[str, Table]) -> dict[str, Json]:
+    """Return, by table, the columns with moments at which something happens to a row, as null."""
+    due: dict[str, Json] = {}
+    for cls in services().values():
+        for event in cls.events.values():
+            if event.table in known and known[event.table].columns[event.column][1]:
+                due.setdefault(event.table, {})[event.column] = None
+    return due
 
 
 def _is_history(table: Table) -> bool:

@@ -92,14 +92,9 @@ async def test_days_narrow_a_list(cls: type[Service], spec: ToolSpec) -> None:
 
 @cache
 def long_world(category: str) -> World:
-    """Return a shared world of one category in which ten times as much happened.
-
-    What the years before had in store has come about.
-    """
+    """Return a shared world of one category in which ten times as much happened."""
     usual = shared(WORLD, of_category(category))
-    world = grown(usual, TIMES)
-    Session(list(of_category(category)), world, Control(START, 0)).pass_time(0)
-    return World.open(world.image(), usual.tables)
+    return World.open(grown(usual, TIMES).image(), usual.tables)
 
 
 def rows_of(reply: dict[str, Any]) -> int:
