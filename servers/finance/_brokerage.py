@@ -47,7 +47,14 @@ ORDERS = Table(
     "expires_at:str?/derived cancelled_at:str?/stamp failure:str?/derived hold:int/derived "
     "fills:list/derived lots:list?/matter fee:int/derived ref:str?/manner "
     "client_key:str?/session",
-    index=("account_id, created_at", "ref", "created_at", "symbol", OPEN_UNTIL),
+    index=(
+        "account_id, created_at",
+        "ref, created_at",
+        "kind, created_at",
+        "created_at",
+        "symbol",
+        OPEN_UNTIL,
+    ),
     outward={},
     noun="a {order_type} order to {side} {symbol}",
 )
