@@ -106,7 +106,7 @@ async def test_reminders_by_mail_come_before_the_event_wherever_it_moves() -> No
     session.pass_time(10 * DAY)
     (reminder,) = letters(session, "reminder", made["event_id"])
     assert reminder["delivered_at"] == "2026-03-21T18:00:00Z"
-    found = await call_ok(session, "gmail", "search_emails", query="from:google-mail Notification")
+    found = await call_ok(session, "gmail", "search_emails", query="subject:notification coffee")
     assert found["emails"][0]["subject"].startswith("Notification: Coffee with Priya @ Sunday")
 
 
