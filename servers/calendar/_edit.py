@@ -158,8 +158,8 @@ def people_text(attendees: list[Row]) -> str:
 def new(svc: Service, words: rules.Words, calendar: Row, **columns: Any) -> Row:
     """Insert an event into a calendar and return its row.
 
-    The calendar's owner is the organizer and not an attendee. `columns` must include title, start
-    and end; the others have defaults.
+    The calendar's owner is the organizer and not an attendee, unless `columns` name another
+    organizer. They must include title, start and end; the others have defaults.
     """
     defaults = {
         "description": "",
@@ -173,11 +173,11 @@ def new(svc: Service, words: rules.Words, calendar: Row, **columns: Any) -> Row:
     given: dict[str, Any] = defaults | {k: v for k, v in columns.items() if v is not None}
     if given.get("recurrence"):
         given["start_at"], given["end_at"] = align(svc, words, given)
-    given["attendees"] = [a for a in given["attendees"] if a["email"] != calendar["owner"]]
+    organizer = given.setdefault("organizer", calendar["owner"])
+    given["attendees"] = [a for a in given["attendees"] if a["email"] != organizer]
     row = {
         "id": svc.new_id(words.event_id),
         "calendar_id": calendar["id"],
-        "organizer": calendar["owner"],
         "people": people_text(given["attendees"]),
     }
     stamps = {"created_at": svc.time, "updated_at": svc.time}

@@ -88,6 +88,11 @@ def made(svc: Service, words: rules.Words, row: Row) -> None:
     _remind(svc, words, row, [])
 
 
+def invited(svc: Service, words: rules.Words, row: Row) -> None:
+    """Mail the account the invitation to somebody else's event."""
+    svc.post("invitation", rules.me(svc, words)["email"], _said(svc, words, row), about=row["id"])
+
+
 def changed(svc: Service, words: rules.Words, before: Row, after: Row) -> None:
     """Tell guests, or the organizer, what has become of an event."""
     if after["cancelled_at"] != before["cancelled_at"]:

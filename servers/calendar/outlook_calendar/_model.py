@@ -43,12 +43,13 @@ TABLES = {
         "id:str days:list/matter start_time:str/matter end_time:str/matter timezone:str/matter",
         noun="the working hours from {start_time} to {end_time}",
     ),
-    # `slots` are {slot_id, start_at, end_at}; the organizer votes too.
+    # `slots` are {slot_id, start_at, end_at}; the organizer votes too, and chooses at `decides_at`
+    # if that is somebody else.
     "outlook_calendar_polls": Table(
         "id:str title:str/prose organizer:str/derived attendees:list/recipients "
         "slots:list/matter duration_minutes:int/matter location:str/prose created_at:str/stamp "
-        "closed_at:str?/stamp event_id:str?/ref slot_id:str?/ref",
-        index=("created_at",),
+        "closed_at:str?/stamp event_id:str?/ref slot_id:str?/ref decides_at:str?/derived",
+        index=("created_at", "decides_at"),
         outward={},
         noun="the scheduling poll {title}",
     ),

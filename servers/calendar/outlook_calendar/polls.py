@@ -12,6 +12,7 @@ from typing_extensions import TypedDict
 
 from servers.calendar import _busy
 from servers.calendar import _edit as edit
+from servers.calendar import _mail as mail
 from servers.calendar import _rules as rules
 from servers.calendar.outlook_calendar._model import (
     QUARTER_HOUR,
@@ -26,7 +27,7 @@ from servers.kit.control import seeded
 from servers.kit.fields import Email, Id
 from servers.kit.listing import Listing, Since, Until
 from servers.kit.noise import share
-from servers.kit.service import Service, Setup, reads, writes
+from servers.kit.service import Service, Setup, happens, reads, writes
 from servers.kit.types import Json, Row
 from servers.kit.values import Cursor, Limit, iso, page, parse_time
 
@@ -261,24 +262,8 @@ class Polls(Service):
                 "Choose another slot_id.",
                 slot_id=chosen["slot_id"],
             )
-        event = edit.new(
-            self,
-            WORDS,
-            rules.calendar(self, WORDS, "primary", "writer"),
-            title=poll["title"],
-            attendees=edit.invite(self, [(address, None) for address in poll["attendees"]]),
-            reminders=QUARTER_HOUR,
-            start_at=chosen["start_at"],
-            end_at=chosen["end_at"],
-            location=poll["location"],
-        )
-        self.db.update(
-            "outlook_calendar_polls",
-            poll_id,
-            closed_at=self.time,
-            event_id=event["id"],
-            slot_id=chosen["slot_id"],
-        )
+        people = edit.invite(self, [(address, None) for address in poll["attendees"]])
+        event = self._schedule(poll, chosen, people)
         return {
             "poll_id": poll_id,
             "event_id": event["id"],
@@ -294,6 +279,46 @@ class Polls(Service):
         for address in poll["attendees"]:
             self.post("poll_cancelled", address, self._said(poll), about=poll_id)
         return {"poll_id": poll_id, "status": "cancelled"}
+
+    @happens("outlook_calendar_polls.decides_at", where="closed_at IS NULL")
+    def decide(self, poll: Row) -> None:
+        """Let the organizer of somebody else's poll schedule the leading slot, if there is one."""
+        chosen = self._leading(poll)
+        if chosen is None or parse_time(chosen["start_at"]) <= self.now:
+            self.db.update("outlook_calendar_polls", poll["id"], closed_at=self.time)
+            return
+        me = rules.me(self, WORDS)
+        names = {me["email"]: me["name"]}
+        people = edit.invite(self, [(who, names.get(who)) for who in poll["attendees"]])
+        voted = next(s for s in self._tally(poll) if s["slot_id"] == chosen["slot_id"])["votes"]
+        agreed = {v["voter"] for v in voted if v["response"] == "yes"} - {me["email"]}
+        for person in people:
+            if person["email"] in agreed:
+                person["response"] = "accepted"
+        mail.invited(self, WORDS, self._schedule(poll, chosen, people))
+
+    def _schedule(self, poll: Row, slot: Row, people: list[Row]) -> Row:
+        """Close a poll, and return the new event to which people are invited."""
+        event = edit.new(
+            self,
+            WORDS,
+            rules.calendar(self, WORDS, "primary", "writer"),
+            organizer=poll["organizer"],
+            title=poll["title"],
+            attendees=people,
+            reminders=QUARTER_HOUR,
+            start_at=slot["start_at"],
+            end_at=slot["end_at"],
+            location=poll["location"],
+        )
+        self.db.update(
+            "outlook_calendar_polls",
+            poll["id"],
+            closed_at=self.time,
+            event_id=event["id"],
+            slot_id=slot["slot_id"],
+        )
+        return event
 
     def _said(self, poll: Row) -> Json:
         return {

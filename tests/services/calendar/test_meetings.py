@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
+from servers.kit.control import make_id
 from servers.kit.session import Session
 from servers.kit.values import iso, parse_time
 from tests.services.calendar.support import DAY, google, made, outlook
-from tests.support import at, call_refused, new_session, pages
+from tests.support import at, call_ok, call_refused, new_session, pages, session_of
 
 pytestmark = pytest.mark.anyio
 
@@ -271,8 +272,29 @@ async def test_others_polls_can_be_voted_in_but_not_closed(session: Session) -> 
     assert reply["slots"][1]["yes"] == slot["yes"] + 1
     error = await call_refused(session, "outlook_calendar", "finalize_poll", poll_id=poll)
     assert error["code"] == "ERROR_ACCESS_DENIED"
-    session.control.advance(60 * DAY)
-    assert (await outlook(session, "get_scheduling_poll", poll_id=poll))["status"] == "expired"
+    expired = await outlook(session, "get_scheduling_poll", poll_id=at("opl", "old_lunch"))
+    assert expired["status"] == "expired"
+
+
+async def test_the_organizer_of_a_poll_chooses_what_suits_most_and_invites_everyone() -> None:
+    session = session_of("eleanor", "outlook_calendar", "outlook")
+    poll_id = make_id("opl", "eleanor", "training")
+    slots = (await outlook(session, "get_scheduling_poll", poll_id=poll_id))["slots"]
+    votes = [
+        {"slot_id": slot["slot_id"], "response": response}
+        for slot, response in zip(slots, ("no", "yes", "no"), strict=True)
+    ]
+    await outlook(session, "vote_on_poll", poll_id=poll_id, votes=votes)
+    session.pass_time(4 * DAY)
+    poll = await outlook(session, "get_scheduling_poll", poll_id=poll_id)
+    assert (poll["status"], poll["winning_slot"]) == ("finalized", slots[1]["slot_id"])
+    event = await outlook(session, "get_event_details", event_id=poll["event_id"])
+    assert event["organizer"] == poll["organizer"] and event["start"] == slots[1]["start"]
+    answers = {guest["email"].partition("@")[0]: guest["response"] for guest in event["attendees"]}
+    assert answers == {"omarsh": "accepted", "pdent": "accepted", "ewhitfield": "needsAction"}
+    query = "from:calendar@outlook-mail.com till"
+    reply = await call_ok(session, "outlook", "query_mail_items", query=query)
+    assert reply["emails"][0]["subject"].startswith("Training for the new till")
 
 
 # -- finding ---------------------------------------------------------------------------------------

@@ -135,6 +135,7 @@ def _poll(book: Book, seed: dict[str, Any]) -> None:
         attendees=asked,
         slots=slots,
         duration_minutes=seed["minutes"],
+        decides_at=iso(builder.moment(seed["decides"])) if "decides" in seed else None,
     )
     for who, votes in seed.get("votes", {}).items():
         for number, response in enumerate(votes):
