@@ -104,6 +104,8 @@ ALIKE = 0.08
 """Places whose scores differ by less than this share of the best one come by distance."""
 ON_THE_MENU = 0.8
 """What a word on the menu counts, compared with one in the name or the kind of food."""
+NAMED = 1.2
+"""What a name with the only word of a query counts, compared with the best match without it."""
 SPAN = 5400
 """Seconds for which a scarce item stays available or sold out."""
 
@@ -252,7 +254,10 @@ def cuisines(svc: Service, words: Words) -> Json:
 
 
 def _scores(svc: Service, words: Words, query: str, near: set[str]) -> search.Scores:
-    """Return how well places match a query by their own text or by what is on their menus."""
+    """Return how well places match a query by their own text or by what is on their menus.
+
+    A place with the only word of a query in its name comes before those that serve such a dish.
+    """
     on_sale = f"SELECT id, restaurant_id FROM {words.tables}_items WHERE removed_at IS NULL"
     sold = svc.db.sql(on_sale)
 
@@ -268,7 +273,13 @@ def _scores(svc: Service, words: Words, query: str, near: set[str]) -> search.Sc
 
     own = search.Source(f"{words.tables}_restaurants", spread=nearby)
     menus = search.Source(f"{words.tables}_items", spread=of_places)
-    return search.scores(svc.db, search.without(query, EMPTY), own, menus)
+    asked = search.without(query, EMPTY)
+    found = search.scores(svc.db, asked, own, menus)
+    if len(search.meaningful(asked)) == 1:
+        most = max(found.values(), default=0.0)
+        for place in own.named(svc.db, asked):
+            found[place] = NAMED * most
+    return found
 
 
 def place_json(svc: Service, place: Row, key: str) -> Json:

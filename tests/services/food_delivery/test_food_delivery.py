@@ -253,6 +253,9 @@ async def test_branches_and_dishes_can_be_searched_by_words(session: Session, ap
     assert "Dough & Ember" in await names(query="margherita")
     assert "Dough and Amber" in await names(query="margherita")
     assert (await names(query="dough amber"))[0] == "Dough and Amber"
+    # These have the word in their names, whatever others have on their menus.
+    assert (await names(query="sushi"))[0] == "Kumo Sushi"
+    assert (await names(query="noodles"))[0] == "Noodle Post"
     assert set(await names(category="thai")) == {"Lotus & Lime"}
     error = await call_refused(session, app, OPEN[app], category="Martian")
     assert error["code"] == "CATEGORY_NOT_FOUND" and "Thai" in error["hint"]
