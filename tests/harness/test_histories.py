@@ -82,8 +82,8 @@ def test_as_of_any_moment_is_the_plain_world_and_the_sessions_until_then(haystac
     world = world_after(written(haystack, "one", [LUNCH]))
     made = history.live("one").saved["lunch"]["made"]["event_id"]
     plain = build.shared("maya")
-    for moment in ("2025-06-01", "2025-12-24", "2026-03-01T16:59:00", "2026-03-02", "2026-03-14"):
-        at = parse_time(f"{moment}Z" if "T" in moment else f"{moment}T00:00:00Z")
+    for moment in ("2026-03-01T16:59:00", "2026-03-02T00:00:00"):
+        at = parse_time(f"{moment}Z")
         then = world.as_of(at, world.tables).digest()
         expected = plain.as_of(at, plain.tables).digest()
         extra = then["google_calendar_events"].pop(made, None)
