@@ -38,7 +38,7 @@ from scenarios.haystack.weave import crossed
 from scenarios.model import Scenario
 from servers.kit.errors import InputError
 from servers.kit.events import Attempt, Event, end_of, read_trace, to_json
-from servers.kit.session import ALL
+from servers.kit.session import ALL, Exposure
 from servers.kit.store import World
 
 Tell = Callable[[int, int, Trial | None], None]
@@ -51,10 +51,11 @@ class RunRequest:
 
     `scenarios` are ids or absolute paths. Trial k of a scenario has the seed `scenario.seed + seed
     + k - 1`. `history` holds the numbers of a weave that precedes every scenario (see
-    `scenarios.haystack.weave`). `faults` names a profile that replaces the scenarios' own faults.
-    `transport` is how agents in this process reach their tools. `options` go to the agents and are
-    stored, so never put a secret there. `judge` holds the fields of a `JudgeModel` that reads the
-    texts, or None for phrases. `debrief` asks agents at the end what is so.
+    `scenarios.haystack.weave`), `expose` says what agents list: the tools, or a search for them.
+    `faults` names a profile that replaces the scenarios' own faults. `transport` is how agents in
+    this process reach their tools. `options` go to the agents and are stored, so never put a secret
+    there. `judge` holds the fields of a `JudgeModel` that reads the texts, or None for phrases.
+    `debrief` asks agents at the end what is so.
     """
 
     scenarios: list[str]
@@ -65,6 +66,7 @@ class RunRequest:
     seed: int = 0
     jobs: int = 1
     disclosure: DisclosureMode = "notify"
+    expose: Exposure = "tools"
     history: str | None = None
     faults: str | None = None
     transport: Transport = "memory"
@@ -143,7 +145,10 @@ def _fingerprints(
     request: RunRequest, scenarios: dict[str, Scenario], faults: Profile | None
 ) -> dict[str, str]:
     reader = _reader(request.judge_model)
-    return fingerprints.fingerprints(scenarios.values(), request.disclosure, faults, reader)
+    disclosure = request.disclosure
+    if request.expose != "tools":
+        disclosure += f", {request.expose}"
+    return fingerprints.fingerprints(scenarios.values(), disclosure, faults, reader)
 
 
 def _reader(model: JudgeModel | None) -> str:
@@ -331,6 +336,7 @@ class Run:
             faulted=faulted,
             disclose=self.request.disclosure,
             faults=self.faults,
+            expose=self.request.expose,
         )
 
     async def _converse(

@@ -13,6 +13,7 @@ import typer
 
 from client_harness.commands import _print
 from client_harness.commands.judging import ApiBase, Model, Votes
+from client_harness.commands.serving import How
 from servers.kit.seeds import MOST_SEED
 
 if TYPE_CHECKING:
@@ -70,6 +71,9 @@ def run(
             help="A fault profile to use instead of the scenarios' own faults.", metavar="PROFILE"
         ),
     ] = None,
+    expose: Annotated[
+        How, typer.Option(help="What agents list: the tools, or two that find and call them.")
+    ] = How.tools,
     history: Annotated[
         str | None,
         typer.Option(
@@ -141,6 +145,7 @@ def run(
         seed=seed,
         jobs=jobs,
         disclosure=disclose.value,
+        expose=expose.value,
         history=history,
         faults=faults,
         transport="http" if http else "memory",
