@@ -239,7 +239,7 @@ async def _message(
         return {"role": "assistant", "text": _said(turn.assistant, scope, where)}
     assert turn.call is not None
     server, tool_name = turn.call.split(".")
-    args = render(turn.args, scope)
+    args = _said(turn.args, scope, where)
     reply = await session.call(server, tool_name, args)
     if session.bugs:
         raise RuntimeError(f"{where}: {session.bugs[0]}")
@@ -260,12 +260,16 @@ async def _message(
     return {"role": "assistant", "calls": [call]}
 
 
-def _said(text: str, scope: dict[str, Any], where: str) -> str:
-    """Render a text. Raises `InputError` if one of its expressions stands for nothing."""
-    for slot in _SLOT.findall(text):
+def _said(value: Any, scope: dict[str, Any], where: str) -> Any:
+    """Render a text or arguments. Raises `InputError` if one of their expressions is nothing."""
+    if isinstance(value, dict):
+        return {key: _said(part, scope, where) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_said(part, scope, where) for part in value]
+    for slot in _SLOT.findall(value) if isinstance(value, str) else ():
         if render(slot, scope) in (None, ""):
-            raise InputError(f"{where}: {slot} stands for nothing in {text!r}")
-    return render(text, scope)
+            raise InputError(f"{where}: {slot} stands for nothing in {value!r}")
+    return render(value, scope)
 
 
 def with_lived(value: Any, name: Any) -> Any:

@@ -164,6 +164,24 @@ def test_sessions_that_cannot_have_been_are_refused(
         history.live(written(haystack, "wrong", sessions))
 
 
+@pytest.mark.parametrize(
+    "turn",
+    [
+        {"assistant": "It is ${made.titel}."},
+        {
+            "call": "google_calendar.quick_add_event",
+            "args": {"calendar_id": "primary", "text": "${made.titel} again tomorrow at 5pm"},
+        },
+    ],
+)
+def test_an_expression_that_stands_for_nothing_is_refused(
+    haystack: Path, turn: dict[str, Any]
+) -> None:
+    name = written(haystack, "wrong", [LUNCH | {"turns": [*LUNCH["turns"], turn]}])
+    with pytest.raises(InputError, match=r"\$\{made.titel\} stands for nothing"):
+        history.live(name)
+
+
 def test_a_history_of_another_person_is_refused() -> None:
     raw = read(load.path_of("recovery/silent_no_op/rent_history"))
     with pytest.raises(InputError, match="the history friday_alerts is maya's, but the world is"):
