@@ -19,6 +19,7 @@ from client_harness.agents._script import ScriptAgent
 from client_harness.connect import client, entry
 from client_harness.contract import Assignment
 from client_harness.episode import Episode
+from client_harness.results import Results
 from client_harness.tools import Tools, in_memory, over_http
 from scenarios import load
 from servers.kit.events import Attempt, Notice, to_json
@@ -27,7 +28,7 @@ from servers.kit.mcp import reply_of
 from servers.kit.service import services
 from servers.kit.session import Exposure, Session
 from servers.kit.yaml import read
-from tests.commands import PAY, ROOT
+from tests.commands import PAY, ROOT, command
 from tests.support import new_session
 
 QUERIES: dict[str, list[str]] = read(Path(__file__).parent.parent / "kit" / "tool_queries.yaml")
@@ -242,3 +243,18 @@ def test_a_client_on_stdio_finds_and_calls() -> None:
         command=made["command"], args=made["args"], env={"PYTHONPATH": str(ROOT)}, cwd="/"
     )
     anyio.run(use, program)
+
+
+def test_a_run_offers_agents_a_search_and_says_so(tmp_path: Path) -> None:
+    results = {}
+    for expose in ("tools", "search"):
+        home = tmp_path / expose
+        done = command("run", PAY, "--agent", "oracle", "--expose", expose, "--out", home)
+        assert done.status == 0, done.err
+        results[expose] = Results.open(home)
+    told = [trial.verdicts for stored in results.values() for trial in stored.trials()]
+    assert len(told) == 2 and told[0] == told[1]
+    assert told[0]["base"]["value"] == "pass"
+    shown = {expose: r.fingerprints["disclosure"] for expose, r in results.items()}
+    assert shown == {"tools": "notify", "search": "notify, search"}
+    assert command("resume", tmp_path / "search").status == 0
