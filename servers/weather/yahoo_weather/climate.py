@@ -76,7 +76,8 @@ class Climate(Service):
         wet_days = climate["wet_days"][number]
         warmth = next(word for least, word in _WARMTH if high >= least)
         wetness = next(word for least, word in _WETNESS if wet_days >= least)
-        typical = f"{warmth} and {wetness}, precipitation on about {wet_days} days"
+        days = "day" if wet_days == 1 else "days"
+        typical = f"{warmth} and {wetness}, precipitation on about {wet_days} {days}"
         return {
             "place": place_json(place),
             "month": _MONTHS[number],
