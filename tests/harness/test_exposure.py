@@ -252,9 +252,10 @@ def test_a_run_offers_agents_a_search_and_says_so(tmp_path: Path) -> None:
         done = command("run", PAY, "--agent", "oracle", "--expose", expose, "--out", home)
         assert done.status == 0, done.err
         results[expose] = Results.open(home)
-    told = [trial.verdicts for stored in results.values() for trial in stored.trials()]
-    assert len(told) == 2 and told[0] == told[1]
-    assert told[0]["base"]["value"] == "pass"
+    (listed,) = results["tools"].trials()
+    (searched,) = results["search"].trials()
+    assert listed.verdicts == searched.verdicts
+    assert listed.verdicts["base"]["value"] == "pass"
     shown = {expose: r.fingerprints["disclosure"] for expose, r in results.items()}
     assert shown == {"tools": "notify", "search": "notify, search"}
     assert command("resume", tmp_path / "search").status == 0
