@@ -24,7 +24,7 @@ from tests.commands import command
 SOUND = "recovery/silent_no_op/venmo_pay_dropped"
 
 
-@pytest.mark.parametrize("name", list(index())[::5])
+@pytest.mark.parametrize("name", list(index())[::8])
 def test_a_shipped_scenario_proves_itself(name: str) -> None:
     assert anyio.run(prove, name) == []
 
