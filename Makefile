@@ -14,11 +14,12 @@ run: $(READY)
 test: $(READY) $(ADAPTER)
 	$(BIN)/pytest -n 2 --dist worksteal
 
-# Every scenario with its mutants and detours, and every fault kind on every tool. Scenarios that were proven before and have not changed
-# are not proven again.
+# Every scenario with its mutants and detours, every fault kind on every tool, and the long tests. Scenarios that were proven before and
+# have not changed are not proven again.
 prove: $(READY)
 	$(BIN)/client_harness check
 	$(BIN)/client_harness list faults --matrix
+	$(BIN)/pytest -m long -n 2 --dist worksteal
 
 # Everything that is quick: lint, format, types, layout, style, generated pages. All of it runs before it fails.
 check: $(READY)

@@ -34,6 +34,7 @@ def test_the_contracts_hold_for_the_service_of_the_page(copy: Path) -> None:
     assert sum(map(int, re.findall(r"(\d+) passed", printed))) > 20
 
 
+@pytest.mark.long
 def test_the_tests_of_the_whole_project_hold_with_the_service_of_the_page(copy: Path) -> None:
     general = ("services/test_counterparts.py", "test_layering.py", "test_style.py")
     general += ("services/books/test_lending.py",)

@@ -42,6 +42,7 @@ def test_the_page_adds_a_check_kind_a_claim_and_an_agent() -> None:
     }
 
 
+@pytest.mark.long
 def test_the_general_tests_hold_for_what_the_pages_add(copy: Path) -> None:
     general = ("judge/test_check_kinds.py", "test_layering.py", "test_style.py")
     general += ("judge/test_brief.py", "faults/test_cut_texts.py")

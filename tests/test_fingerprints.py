@@ -78,6 +78,7 @@ def one_of_each_suffix(home: Path) -> list[str]:
     return [p.relative_to(home).as_posix() for p in chosen.values()]
 
 
+@pytest.mark.long
 def test_an_edit_of_any_kind_of_file_changes_a_fingerprint(copy: Path) -> None:
     (copy / "servers/email/gmail/receipt.j2").write_text("a template")
     (copy / "scenarios/worlds/fill/new").mkdir()

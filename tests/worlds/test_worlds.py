@@ -74,6 +74,7 @@ def test_seeds_that_do_not_fit_are_one_line(
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.long
 def test_worlds_are_the_same_bytes_in_every_process() -> None:
     code = (
         "import hashlib, json; from scenarios.worlds.build import build, names; "
