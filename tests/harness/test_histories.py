@@ -68,6 +68,7 @@ def test_the_log_of_a_lived_world_stands_in_order_of_time(name: str) -> None:
     assert "agent" not in {entry["cause"] for entry in log}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", build.names())
 def test_life_goes_back_a_year_and_comes_true_again(name: str) -> None:
     world = build.shared(name).scratch()
@@ -78,6 +79,7 @@ def test_life_goes_back_a_year_and_comes_true_again(name: str) -> None:
     assert world.digest() == build.shared(name).digest()
 
 
+@pytest.mark.long
 def test_as_of_any_moment_is_the_plain_world_and_the_sessions_until_then(haystack: Path) -> None:
     world = world_after(written(haystack, "one", [LUNCH]))
     made = history.live("one").saved["lunch"]["made"]["event_id"]
@@ -188,6 +190,7 @@ def test_a_history_of_another_person_is_refused() -> None:
         load.parse(raw | {"history": "friday_alerts", "world": "rafael"}, "x", "x.yaml")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", build.names())
 def test_every_service_can_be_called_a_year_earlier(name: str) -> None:
     world = build.shared(name).scratch()

@@ -17,6 +17,7 @@ SCENARIO = "recovery/silent_no_op/venmo_pay_dropped"
 people = pytest.mark.parametrize("person", sorted(path.name for path in pool.HERE.iterdir()))
 
 
+@pytest.mark.long
 @people
 def test_everything_in_a_pool_can_have_happened_in_one_year(person: str) -> None:
     """All sessions are lived together: no call is refused, and nothing collides with life."""

@@ -35,7 +35,7 @@ LEFT_OPEN = 0.1
 """Share of episodes whose client goes without ending its MCP session."""
 IDLE = 60.0
 """Seconds after which the server ends such a session."""
-PAUSE = 2.0
+PAUSE = 8.0
 """Most seconds between two calls of a client."""
 
 

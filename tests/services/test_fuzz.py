@@ -183,7 +183,7 @@ def test_whatever_is_sent_is_answered(
     extra = st.builds(lambda n, v: real | {n + "_": v}, st.text(max_size=10), OTHER)
     strange = one_wrong | extra | fewer | OTHER
 
-    @settings(FUZZ, max_examples=10)
+    @settings(FUZZ, max_examples=8)
     @given(st.integers(0, 4).flatmap(lambda n: fits if n > 1 else strange))
     def check(args: Any) -> None:
         reply = call(loop, cls, spec, args)

@@ -108,6 +108,7 @@ def rows_of(reply: dict[str, Any]) -> int:
     return max((len(value) for value in reply.values() if isinstance(value, list)), default=0)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("cls", "spec"), READ, ids=names(READ))
 async def test_a_page_costs_the_same_where_ten_times_as_much_happened(
     cls: type[Service], spec: ToolSpec
