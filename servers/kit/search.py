@@ -409,7 +409,8 @@ def in_order(
 
     Scores within about `grain`, a share of the best one, are equal, and the given order decides.
     """
-    step = grain * max(totals.values(), default=1.0)
+    # The only hits of a word that everything has may score nothing.
+    step = grain * max(totals.values(), default=0.0) or 1.0
     scored = [row for row in rows if row[key] in totals]
     return sorted(scored, key=lambda row: -round(totals[row[key]] / step))
 

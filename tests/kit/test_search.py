@@ -146,3 +146,8 @@ PLACES = [
 )
 def test_towns_are_known_by_what_people_call_them(text: str, numbers: list[int]) -> None:
     assert towns.matching(text, PLACES, lambda town: town) == [PLACES[n] for n in numbers]
+
+
+def test_hits_that_score_nothing_keep_the_given_order() -> None:
+    rows = [{"id": "a"}, {"id": "b"}, {"id": "c"}]
+    assert search.in_order(rows, {"a": 0.0, "b": 0.0}) == rows[:2]
