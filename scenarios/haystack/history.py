@@ -38,6 +38,8 @@ from servers.kit.values import iso, parse_time
 from servers.kit.yaml import read
 
 HERE = Path(__file__).parent
+KEPT = 8
+"""Lived histories that a process keeps; each takes about 60 MB, and each scenario may have one."""
 _SLOT = re.compile(r"\$\{[^{}]+\}")
 _LIVED = re.compile(r"\blived:([\w-]+)\.(\w+)((?:\.\w+|\[\d+\])*)")
 
@@ -79,7 +81,7 @@ class Lived:
     image: bytes
 
 
-@functools.cache
+@functools.lru_cache(KEPT)
 def live(name: str) -> Lived:
     """Execute a history on its world.
 
@@ -321,7 +323,7 @@ def shared(name: str, services: Iterable[str]) -> World:
     return _shared(name, categories_of(services))
 
 
-@functools.cache
+@functools.lru_cache(2 * KEPT)
 def _shared(name: str, categories: tuple[str, ...] | None) -> World:
     if categories is None:
         return World.open(live(name).image, all_tables())
