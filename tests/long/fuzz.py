@@ -163,7 +163,10 @@ async def episode(person: str, faults: list[Fault], seed: int, calls: int) -> Co
                 why = "was refused or only reads, and still changed the world"
                 raise Breach(f"{call} {why}: {last}")
         if rng.random() < 0.02:
-            session.pass_time(rng.choice((60, 3_600, 86_400)))
+            try:
+                session.pass_time(rng.choice((60, 3_600, 86_400)))
+            except Exception as error:
+                raise Breach(f"time that passed after {call} raised {error!r}") from error
     session.world.close()
     session.control.close()
     return counted

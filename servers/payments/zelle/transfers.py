@@ -125,7 +125,9 @@ class Transfers(Service):
 
     @answers("request")
     def receive_answer(self, reaction: Row) -> None:
-        """Let a recipient answer a request."""
+        """Let a recipient answer a request; nobody can pay while no bank takes part."""
+        if reaction["does"] == "pay" and not rules.sources(self, WORDS, "active=1"):
+            return
         requests.receive_answer(self, WORDS, reaction, lambda row: receive(self, row))
 
     @reads(example={"request_id": seeded("zrq", "glaze-march")})

@@ -226,6 +226,17 @@ async def test_who_pays_a_request_pays_into_the_bank_that_they_paid_into_before(
     assert paid["bank"]["last4"] == "4045" != banks[0]["last4"]
 
 
+async def test_nobody_can_pay_a_request_while_no_bank_takes_part() -> None:
+    session = session_of("rafael", "zelle")
+    dana = make_id("zrc", "rafael", "dana_newman")
+    asked = await zelle(session, "request_transfer", contact_id=dana, amount=24, note="Samples")
+    for bank in (await zelle(session, "list_enrolled_banks"))["banks"]:
+        await zelle(session, "unenroll_bank_account", source_id=bank["source_id"])
+    session.pass_time(4 * DAY)
+    answer = await zelle(session, "get_transfer_request", request_id=asked["request_id"])
+    assert answer["status"] == "pending"
+
+
 async def test_paying_a_request_closes_it_and_cancelling_the_payment_reopens_it(
     session: Session,
 ) -> None:
