@@ -34,7 +34,7 @@ from judge.reading import Reader
 from judge.trace import Record
 from judge.verdict import judge
 from scenarios import load
-from scenarios.haystack.weave import crossed
+from scenarios.haystack.instances import crossed
 from scenarios.model import Scenario
 from servers.kit.errors import InputError
 from servers.kit.events import Attempt, Event, end_of, read_trace, to_json

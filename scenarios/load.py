@@ -24,7 +24,7 @@ from judge import checks as check_kinds
 from judge.pattern import patterns_in
 from scenarios import setup
 from scenarios.arguments import check_arguments
-from scenarios.haystack import history
+from scenarios.haystack import history, instances, targets
 from scenarios.haystack.history import with_lived
 from scenarios.model import Scenario
 from scenarios.script import Edit, Step, check_names, flat, located
@@ -45,9 +45,18 @@ MOST_TOOLS = 128
 
 
 @functools.cache
-def index() -> dict[str, Path]:
-    """Return the shipped scenarios: id → file."""
+def written() -> dict[str, Path]:
+    """Return the shipped scenarios that have a file of their own: id → file."""
     return {_id(path): path for path in _scenarios_below(SUITES)}
+
+
+@functools.cache
+def index() -> dict[str, Path]:
+    """Return the shipped scenarios: id → file. Instances follow, with the files of their targets."""
+    files = dict(written())
+    for name in instances.names():
+        files[name] = targets.index()[instances.split(name)[1]]
+    return files
 
 
 def _scenarios_below(folder: Path) -> list[Path]:
@@ -132,13 +141,15 @@ def path_of(name: str | Path) -> Path:
 
 def load(name: str | Path) -> Scenario:
     """Return a scenario by its id or from a file, cross-checked. Raises `InputError`."""
+    if isinstance(name, str) and instances.is_instance(name):
+        return instances.instance(name)
     path = path_of(name)
     known = name if isinstance(name, str) else check_name(path.stem, f"{path}: the scenario")
     return parse(read(path), known, str(path))
 
 
-def parse(raw: Any, name: str, where: str) -> Scenario:
-    """Return a scenario from parsed YAML. Raises `InputError`."""
+def parse(raw: Any, name: str, where: str, model: type[Scenario] = Scenario) -> Scenario:
+    """Return a scenario of a model from parsed YAML. Raises `InputError`."""
     try:
         if not isinstance(raw, dict):
             raise InputError("a scenario must be a mapping")
@@ -150,10 +161,10 @@ def parse(raw: Any, name: str, where: str) -> Scenario:
                 raise InputError(f"{key} must be a list of one-key items")
         faults = [parse_fault(f, f"faults[{i}]") for i, f in enumerate(raw.get("faults", []))]
         checks = [check_kinds.parse(c, f"checks[{i}]") for i, c in enumerate(raw.get("checks", []))]
-        made = Scenario.model_validate({**raw, "id": name, "faults": faults, "checks": checks})
+        made = model.model_validate({**raw, "id": name, "faults": faults, "checks": checks})
         _cross_check(made)
     except ValidationError as wrong:
-        raise InputError(f"{where}: {explain(wrong, Scenario)}") from None
+        raise InputError(f"{where}: {explain(wrong, model)}") from None
     except InputError as wrong:
         raise InputError(f"{where}: {wrong}") from None
     return made
@@ -195,7 +206,7 @@ def _cross_check(made: Scenario) -> None:
     if made.failure != "none" and not made.twin and not made.faults:
         raise InputError(f"the failure is {made.failure}, but there are no faults")
     if made.history is not None:
-        if made.history not in history.names():
+        if not history.is_known(made.history):
             raise UnknownName("history", made.history, history.names())
         lived_by = history.world_of(made.history)
         if lived_by != made.world:

@@ -11,6 +11,7 @@ from typing import Any
 
 import anyio
 
+from scenarios.haystack.instances import Instance
 from scenarios.load import load, path_of
 from scenarios.setup import inserted
 from scenarios.worlds import build
@@ -39,6 +40,7 @@ async def proven(name: str | Path, *, fresh: bool = False) -> Proven:
         return _shape([str(wrong)])
     # A file that does not load is refused before the second that these imports take.
     from client_harness.proof import keep
+    from client_harness.proof.instances import InstanceProof
     from client_harness.proof.proof import Proof
 
     text = path_of(name).read_text(encoding="utf-8")
@@ -50,11 +52,13 @@ async def proven(name: str | Path, *, fresh: bool = False) -> Proven:
     for seed in build.lost(text, scenario.world, inserted(scenario)):
         row = f"{seed} names no row of the world {scenario.world}"
         problems.append(f"{row}; use a key from its seeds")
-    proof = Proof(scenario)
+    proof = InstanceProof(scenario) if isinstance(scenario, Instance) else Proof(scenario)
     problems += await proof.run()
     tally = proof.tally
     made = _shape(problems, tally.counts(), tally.matrix(), dict(tally.fates))
     made["texts"] = tally.texts_left()
+    if isinstance(proof, InstanceProof):
+        made["stands"] = proof.stands
     keep.write(path, made)
     return made
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import itertools
+import json
 import re
 from collections import deque
 from collections.abc import Iterable
@@ -24,7 +25,7 @@ import anyio
 from pydantic import ValidationError
 from typing_extensions import TypedDict
 
-from scenarios.haystack import pool, weave
+from scenarios.haystack import pool, targets, weave
 from scenarios.haystack.model import HistoryFile, PastSession, PastTurn
 from scenarios.worlds import build
 from servers.kit.control import Control
@@ -89,7 +90,34 @@ def live(name: str) -> Lived:
     """
     written = _written(name)
     with ThreadPoolExecutor(1) as aside:  # the caller may be inside an event loop
-        return aside.submit(lambda: anyio.run(_live, name, written)).result()
+        lived = aside.submit(lambda: anyio.run(_live, name, written)).result()
+        if not weave.is_woven(name):
+            return lived
+        woven = weave.named(name)
+        refused: list[str] = []
+        while telling := _telling(woven, written, lived):
+            refused += telling
+            written = woven.written(refused)
+            lived = aside.submit(lambda: anyio.run(_live, name, written)).result()
+        return lived
+
+
+def _telling(woven: weave.Weave, written: HistoryFile, lived: Lived) -> list[str]:
+    """Return the keys of sessions that hold a value of the target, although they are no needle."""
+    odd = woven.odd
+    telling = []
+    for past, session in zip(written.sessions, lived.sessions, strict=True):
+        text = json.dumps(session["messages"], ensure_ascii=False)
+        if not past.named.startswith(weave.NEEDLE) and weave.tells(text, odd):
+            telling.append(past.named)
+    return telling
+
+
+@functools.lru_cache(3)
+def _rewound(person: str, moment: int) -> tuple[World, list[Change]]:
+    """Return a person's world as it was at a moment, and what happened since then."""
+    world = build.shared(person).scratch()
+    return world, world.rewind(moment)
 
 
 @functools.cache
@@ -110,8 +138,15 @@ def _written(name: str) -> HistoryFile:
 def text(name: str) -> str:
     """Return everything that a history is made of, for fingerprints."""
     if weave.is_woven(name):
-        return pool.text(weave.named(name).person)
+        woven = weave.named(name)
+        own = targets.text(woven.target) if woven.target is not None else ""
+        return own + pool.text(woven.person)
     return (HERE / f"{name}.yaml").read_text()
+
+
+def _root(name: str) -> str:
+    """Return what the ids of a history depend on: not on how many sessions are woven in."""
+    return weave.named(name).subject if weave.is_woven(name) else name
 
 
 def world_of(name: str) -> str:
@@ -121,17 +156,18 @@ def world_of(name: str) -> str:
 
 async def _live(name: str, written: HistoryFile) -> Lived:
     moments = _moments(name, written)
-    world = build.shared(written.world).scratch()
     if not moments:
-        return Lived(sessions=[], saved={}, image=world.image())
-    life = _Life(name, world, world.rewind(moments[0]))
+        return Lived(sessions=[], saved={}, image=build.shared(written.world).scratch().image())
+    now = weave.named(name).window if weave.is_woven(name) else moments[0]
+    past_world, events = _rewound(written.world, now)
+    world = past_world.scratch()
+    life = _Life(name, world, events)
     used = _services(written)
     saved: dict[str, dict[str, Any]] = {}
     lived: list[LivedSession] = []
     scope: dict[str, Any] = {}
-    now = moments[0]
     for past, moment in zip(written.sessions, moments, strict=True):
-        session = Session(used, world, Control(now, _seed(name, past.named)))
+        session = Session(used, world, Control(now, _seed(_root(name), past.named)))
         life.pass_time(session, max(now, moment))
         life.watch(session, past)
         if past.given is not None:
@@ -142,7 +178,7 @@ async def _live(name: str, written: HistoryFile) -> Lived:
         own = {turn.save for turn in past.turns if turn.save}
         saved[past.named] = {key: scope[key] for key in own}
         now = session.control.now
-    life.pass_time(Session(used, world, Control(now, _seed(name, "after"))), _start(written))
+    life.pass_time(Session(used, world, Control(now, _seed(_root(name), "after"))), _start(written))
     world.slim()
     return Lived(sessions=lived, saved=saved, image=world.image())
 
@@ -291,12 +327,17 @@ def with_lived(value: Any, name: Any) -> Any:
 
 
 def names() -> list[str]:
-    """Return the names of all histories."""
+    """Return the names of all histories that have a file."""
     return sorted(path.stem for path in HERE.glob("*.yaml"))
 
 
+def is_known(name: str) -> bool:
+    """Return whether there is such a history, in a file or woven."""
+    return weave.is_woven(name) or name in names()
+
+
 def _part(found: re.Match[str], name: Any) -> Any:
-    if name not in names():
+    if not isinstance(name, str) or not is_known(name):
         raise InputError(f"{found[0]} needs a history, and this scenario names none that exists")
     saved = live(name).saved
     session, save, path = found.groups()

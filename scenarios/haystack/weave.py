@@ -1,55 +1,233 @@
-"""Weaves: histories that are put together from a person's pool by a few numbers.
+"""Weaves: histories that are put together by a few numbers.
 
-A weave is written as numbers, `sessions=40,seed=3`, and is the same for the same numbers. Sessions
-that write to a service of the scenario are left out, so that they do not touch what it is about.
+A weave is written as numbers, `sessions=40,seed=3`, and is the same for the same numbers. It draws
+past errands from a person's pool, and leaves out those that write to a service of the scenario. For
+an instance of a target, its needles stand among them: the last one at a chosen distance from the
+end.
 """
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import time
+from typing import Any
+from zoneinfo import ZoneInfo
 
-from scenarios.haystack import pool
+from scenarios.haystack import pieces, pool, targets
 from scenarios.haystack.model import HistoryFile, PastSession
-from scenarios.model import Scenario
+from scenarios.haystack.pool import Errand
+from scenarios.haystack.targets import Needle
+from scenarios.worlds import build
 from servers.kit.errors import InputError, UnknownName
 from servers.kit.noise import share
+from servers.kit.values import iso, parse_time
+from servers.kit.zones import local, local_moment
 
 MARK = ":"
-"""What stands between the person and the numbers in the name of a woven history."""
+"""What stands between the subject and the numbers in the name of a woven history."""
+SHORT = 25
+"""Up to how many sessions a weave is short; it then takes place in the last `SHORT_DAYS`."""
+SHORT_DAYS = 100
+NUMBERS = ("sessions", "distractors", "distance", "seed", "value")
+NEEDLE = "needle-"
+"""How the keys of needles begin."""
+LEAST = {"sessions": 1}
+_DAY = 86_400
 
 
 @dataclass(frozen=True)
 class Weave:
-    """A woven history: how many sessions, what chooses them, and which services they spare."""
+    """A woven history.
 
-    person: str
+    `subject` is a person, or an instance of a target (`recall_single/maya/glaze_share`). `sessions`
+    counts the needles, too. `distance` is how many sessions follow the last needle, `value` which
+    value of each piece is right. `spared` are services that no errand writes to.
+    """
+
+    subject: str
     sessions: int
     seed: int = 0
+    distance: int = 0
+    value: int = 0
     spared: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
         """The name under which it is known as a history; `named` reads it again."""
         numbers = f"sessions={self.sessions},seed={self.seed}"
-        return f"{self.person}{MARK}{numbers}{MARK}{'+'.join(self.spared)}"
+        if self.is_instance:
+            numbers += f",distance={self.distance},value={self.value}"
+        return f"{self.subject}{MARK}{numbers}{MARK}{'+'.join(self.spared)}"
 
-    def written(self) -> HistoryFile:
-        """Return its sessions, in order of time. Raises `InputError` if there are too few."""
-        fitting = [
-            (errand, use)
-            for errand, use in pool.uses(self.person)
-            if errand.writes.isdisjoint(self.spared)
-        ]
-        if len(fitting) < self.sessions:
+    @property
+    def is_instance(self) -> bool:
+        """Whether it holds the needles of a target's instance."""
+        return "/" in self.subject
+
+    @property
+    def person(self) -> str:
+        """The person whose history it is."""
+        return self.subject.split("/")[1] if self.is_instance else self.subject
+
+    @property
+    def target(self) -> str | None:
+        """The name of its target, e.g. `maya/glaze_share`, or None."""
+        return self.subject.partition("/")[2] if self.is_instance else None
+
+    @property
+    def needles(self) -> list[Needle]:
+        """The needles, in order of time."""
+        if self.target is None:
+            return []
+        return targets.target(self.target).kinds[self._kind].needles
+
+    @property
+    def _kind(self) -> targets.Kind:
+        kind = self.subject.partition("/")[0]
+        if kind not in targets.KINDS:
+            raise UnknownName("kind", kind, targets.KINDS)
+        return kind
+
+    @property
+    def pieces(self) -> dict[str, Any]:
+        """What the pieces of the target stand for."""
+        if self.target is None:
+            return {}
+        return pieces.scope(targets.target(self.target).pieces, self.value)
+
+    def written(self, refused: Sequence[str] = ()) -> HistoryFile:
+        """Return its sessions, in order of time. `refused` are keys of sessions to leave out.
+
+        Raises `InputError` if there are too few, or if its numbers cannot be.
+        """
+        count = self.sessions - len(self.needles)
+        if count < self.distance or count < 0:
+            raise InputError(
+                f"{self.subject}: {self.sessions} sessions hold {max(count, 0)} distractors beside "
+                f"{len(self.needles)} needles, so distance={self.distance} cannot be"
+            )
+        sessions = self._distractors(count, refused)
+        return HistoryFile(world=self.person, sessions=[*self._placed(sessions)])
+
+    def _distractors(self, count: int, refused: Sequence[str]) -> list[PastSession]:
+        """Return the errands' sessions in order of time; fewer of them are a part of more."""
+        earliest = self.window
+        fitting = []
+        for errand, use in pool.uses(self.person):
+            if not errand.writes.isdisjoint(self.spared):
+                continue
+            session = errand.session(self.person, use)
+            if parse_time(session.at) < earliest or session.named in refused:
+                continue
+            if not self._tells(errand, use):
+                fitting.append(session)
+        if len(fitting) < count:
             spared = f" that do not write to {', '.join(self.spared)}" if self.spared else ""
             raise InputError(
                 f"sessions={self.sessions}: {self.person} has {len(fitting)} past "
                 f"sessions{spared}; ask for at most as many"
             )
-        fitting.sort(key=lambda chosen: share("weave", self.seed, chosen[0].key, chosen[1]))
-        chosen = fitting[: self.sessions]
-        sessions = [errand.session(self.person, use) for errand, use in chosen]
-        return HistoryFile(world=self.person, sessions=sorted(sessions, key=_place))
+        fitting.sort(key=lambda session: share("weave", self.subject, self.seed, *_use(session)))
+        return sorted(fitting[:count], key=_place)
+
+    @property
+    def window(self) -> int:
+        """The moment before which none of its sessions takes place."""
+        start = parse_time(build.person(self.person)["start"])
+        days = SHORT_DAYS if self.sessions <= SHORT else pool.OLDEST + 5
+        return start - days * _DAY
+
+    def _tells(self, errand: Errand, use: int) -> bool:
+        """Return whether an errand's own words hold a value of the target's pieces."""
+        if self.target is None:
+            return False
+        words = [errand.openings[use], *(values[use] for values in errand.slots.values())]
+        words += [turn.model_dump_json() for turn in errand.turns]
+        return tells(json.dumps(words, ensure_ascii=False), self.odd)
+
+    @property
+    def odd(self) -> list[str]:
+        """The values of its pieces that are odd enough to be told from others, as text."""
+        if self.target is None:
+            return []
+        found = []
+        for values in targets.target(self.target).pieces.values():
+            found += [leaf for leaf in pieces.leaves(values) if _is_odd(leaf)]
+        return [_shown(leaf) for leaf in found]
+
+    def _placed(self, sessions: list[PastSession]) -> Iterator[PastSession]:
+        """Yield the distractors with the needles among them."""
+        needles = self.needles
+        last = len(sessions) - self.distance
+        places = sorted(
+            int((last + 1) * share("needle", self.seed, self.subject, number))
+            for number in range(len(needles) - 1)
+        )
+        places = [*places, last] if needles else []
+        ends = [self.window, *(parse_time(session.at) for session in sessions)]
+        ends.append(parse_time(build.person(self.person)["start"]) - _DAY // 2)
+        given = self.pieces
+        for place in range(len(sessions) + 1):
+            here = [number for number, at in enumerate(places) if at == place]
+            begun = ends[place]
+            for left, number in zip(range(len(here), 0, -1), here, strict=True):
+                until = begun + (ends[place + 1] - begun) // left
+                begun = self._moment(begun, until, number)
+                yield PastSession(
+                    at=iso(begun),
+                    key=f"{NEEDLE}{number + 1}",
+                    turns=needles[number].talk,
+                    given=given,
+                )
+            if place < len(sessions):
+                yield sessions[place]
+
+    def _moment(self, after: int, before: int, number: int) -> int:
+        """Return a moment between two, by day if there is one. Raises `InputError`."""
+        needle = self.needles[number]
+        zone = ZoneInfo(build.person(self.person)["timezone"])
+        first = local_moment(needle.since, time(), zone) if needle.since else after
+        until = local_moment(needle.until, time(23, 59), zone) if needle.until else before
+        first, until = max(first, after + 60), min(until, before - 60)
+        if first > until:
+            raise InputError(
+                f"{self.subject}: no moment for needle {number + 1} at distance={self.distance}; "
+                f"it has to be from {needle.since} to {needle.until}"
+            )
+        chosen = first
+        for attempt in range(12):
+            drawn = share("moment", self.subject, number, attempt)
+            chosen = first + int((until - first) * drawn) // 60 * 60
+            if chosen >= first and 8 <= local(chosen, zone).hour < 22:
+                break
+        return max(chosen, first)
+
+
+def tells(text: str, odd: Sequence[str]) -> bool:
+    """Return whether a text holds one of some values."""
+    return any(value in text for value in odd)
+
+
+def _is_odd(leaf: Any) -> bool:
+    if isinstance(leaf, bool) or leaf is None:
+        return False
+    if isinstance(leaf, int | float):
+        return leaf >= 100 or leaf != int(leaf)
+    return len(str(leaf)) >= 5 and any(letter.isdigit() for letter in str(leaf))
+
+
+def _shown(leaf: Any) -> str:
+    """Return a value as texts show it: 43.5 is part of 43.50."""
+    if isinstance(leaf, float) and leaf.is_integer():
+        return str(int(leaf))
+    return str(leaf)
+
+
+def _use(session: PastSession) -> tuple[str, int]:
+    key, _, number = session.named.rpartition("-")
+    return key, int(number) - 1
 
 
 def _place(session: PastSession) -> tuple[str, str]:
@@ -63,37 +241,19 @@ def is_woven(name: str) -> bool:
 
 def named(name: str) -> Weave:
     """Return the weave that a name stands for. Raises `InputError`."""
-    person, numbers, spared = (*name.split(MARK), "", "")[:3]
-    read = _numbers(numbers)
-    return Weave(person, spared=tuple(filter(None, spared.split("+"))), **read)
+    subject, written, spared = (*name.split(MARK), "", "")[:3]
+    return Weave(subject, spared=tuple(filter(None, spared.split("+"))), **numbers(written))
 
 
-def crossed(scenario: Scenario, numbers: str) -> Scenario:
-    """Return a scenario that begins after a woven history.
-
-    `numbers` are as in `sessions=40,seed=3`. Raises `InputError` if they are wrong, if there are
-    too few sessions, or if the scenario has a history already.
-    """
-    if scenario.history is not None:
-        raise InputError(
-            f"{scenario.id} has a history of its own ({scenario.history}); run it without --history"
-        )
-    weave = Weave(scenario.world, spared=tuple(sorted(scenario.services)), **_numbers(numbers))
-    weave.written()
-    return scenario.model_copy(update={"history": weave.name})
-
-
-def _numbers(text: str) -> dict[str, int]:
-    """Read `sessions=40,seed=3`; only the number of sessions is needed."""
+def numbers(text: str, known: Sequence[str] = NUMBERS) -> dict[str, int]:
+    """Read `sessions=40,seed=3`. Raises `InputError`."""
     read: dict[str, int] = {}
     for part in text.split(","):
         name, is_there, value = (side.strip() for side in part.partition("="))
-        if name not in ("sessions", "seed"):
-            raise UnknownName("number of a history", name, ("sessions", "seed"))
-        if not is_there or not value.isdigit() or (name == "sessions" and int(value) == 0):
-            least = "1" if name == "sessions" else "0"
+        if name not in known:
+            raise UnknownName("number of a history", name, known)
+        least = LEAST.get(name, 0)
+        if not is_there or not value.isdigit() or int(value) < least:
             raise InputError(f"{name} is a whole number from {least} on, as in sessions=40,seed=3")
         read[name] = int(value)
-    if "sessions" not in read:
-        raise InputError(f"{text!r} does not say how many sessions, as in sessions=40,seed=3")
     return read

@@ -1,0 +1,218 @@
+"""Instances: the scenarios that targets stand for, one for each kind, under any weave.
+
+`haystack/recall_single/maya/glaze_share` is the kind `recall_single` of the target
+`maya/glaze_share`. Unless told otherwise, it has as many sessions as the kind has on average in
+ToolHaystack, a few more or fewer, and its last needle is up to five sessions away.
+"""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+from scenarios.haystack import pieces, targets
+from scenarios.haystack.targets import Kind, Speaker, Target
+from scenarios.haystack.weave import NUMBERS, Weave, numbers
+from scenarios.model import Scenario
+from scenarios.script import Step
+from servers.kit.declared import Declared
+from servers.kit.errors import InputError, UnknownName
+from servers.kit.noise import share
+
+SUITE = "haystack"
+SESSIONS: dict[Kind, float] = {
+    "recall_single": 16.1,
+    "recall_multi": 13.3,
+    "shift_explicit": 14.2,
+    "shift_implicit": 13.6,
+    "missing_easy": 11.3,
+    "missing_hard": 12.8,
+}
+"""Sessions of an instance on average (ToolHaystack, table 2)."""
+SPREAD = 3
+"""How many sessions more or fewer an instance has at most."""
+FARTHEST = 5
+"""The greatest distance of the last needle by default, in sessions."""
+WORDINGS = ("plain", "roundabout")
+
+
+class Facts(Declared):
+    """What an instance is made of, for reports and solvers.
+
+    `hidden` are the pieces that the last message does not hold, `missing` the one that nothing
+    says. `values` are the right values of all pieces, `others` the wrong ones. `by` is who says
+    each needle.
+    """
+
+    kind: Kind
+    target: str
+    person: str
+    wording: str
+    value: int
+    sessions: int
+    distance: int
+    seed: int
+    hidden: tuple[str, ...]
+    missing: str | None
+    shift: str | None
+    by: tuple[Speaker, ...]
+    values: dict[str, Any]
+    others: dict[str, Any]
+
+
+class Instance(Scenario):
+    """A scenario that a target stands for."""
+
+    facts: Facts
+
+
+def names() -> list[str]:
+    """Return the ids of all instances."""
+    every = []
+    for kind in get_args(Kind):
+        every += [f"{SUITE}/{kind}/{target}" for target in targets.index()]
+    return every
+
+
+def is_instance(name: str) -> bool:
+    """Return whether an id is that of an instance."""
+    return name in names()
+
+
+def split(name: str) -> tuple[Kind, str]:
+    """Return the kind and the target of an instance's id. Raises `UnknownName`."""
+    if name not in names():
+        raise UnknownName("scenario", name, names())
+    _, kind, target = name.split("/", 2)
+    return next(known for known in targets.KINDS if known == kind), target
+
+
+def instance(name: str, wanted: dict[str, int] | None = None) -> Instance:
+    """Return an instance by its id.
+
+    `wanted` are numbers of the weave (`scenarios.haystack.weave.NUMBERS`) and `wording` (0 is plain,
+    1 roundabout). Raises `InputError`.
+    """
+    from scenarios.load import parse
+
+    kind, which = split(name)
+    target = targets.target(which)
+    woven, wording = _weave(kind, which, target, wanted or {})
+    woven.written()
+    raw = _raw(kind, target, woven, wording)
+    made = parse(raw, name, str(targets.index()[which]), Instance)
+    assert isinstance(made, Instance)
+    return made
+
+
+def _weave(kind: Kind, which: str, target: Target, wanted: dict[str, int]) -> tuple[Weave, int]:
+    needles = target.kinds[kind].needles
+    mean = SESSIONS[kind] - SPREAD + 2 * SPREAD * share("sessions", kind, which)
+    sessions = wanted.get("sessions", round(mean))
+    if "distractors" in wanted:
+        sessions = wanted["distractors"] + len(needles)
+        if wanted.get("sessions", sessions) != sessions:
+            raise InputError(
+                f"distractors={wanted['distractors']} and {len(needles)} needles make {sessions} "
+                f"sessions, not {wanted['sessions']}"
+            )
+    drawn = int((FARTHEST + 1) * share("distance", kind, which)) if needles else 0
+    distance = wanted.get("distance", min(drawn, max(sessions - len(needles), 0)))
+    if distance and not needles:
+        raise InputError(f"{kind}/{which} has no needle, so it takes no distance")
+    wording = wanted.get("wording", int(2 * share("wording", kind, which)))
+    if wording not in (0, 1):
+        raise InputError("wording is 0 (plain) or 1 (roundabout)")
+    woven = Weave(
+        f"{kind}/{which}",
+        sessions,
+        seed=wanted.get("seed", 0),
+        distance=distance,
+        value=wanted.get("value", 0),
+        spared=tuple(sorted(target.services)),
+    )
+    return woven, wording
+
+
+def _raw(kind: Kind, target: Target, woven: Weave, wording: int) -> dict[str, Any]:
+    """Return the scenario as it would be written in a file."""
+    telling = target.kinds[kind]
+    right = woven.pieces
+    missing = target.missing(kind)
+    hidden = target.hidden(kind)
+    oracle = pieces.filled(target.oracle, right)
+    wrong = {name: right[pieces.OTHER][name] for name in hidden}
+    naive = pieces.filled(target.oracle, {**right, **wrong})
+    checks: list[Any] = [
+        {"graph": {"name": "needed", "nodes": pieces.filled(target.needed, right)}}
+    ]
+    answers = {}
+    if missing is not None:
+        oracle = [{"say": pieces.filled(telling.question, right)}, *oracle]
+        checks.append({"asked": {"name": "asked", "about": missing}})
+        answers = {missing: pieces.filled(target.answers[missing], right)}
+    values = {name: right[name] for name in target.pieces}
+    facts = {
+        "kind": kind,
+        "target": woven.target,
+        "person": woven.person,
+        "wording": WORDINGS[wording],
+        "value": woven.value,
+        "sessions": woven.sessions,
+        "distance": woven.distance,
+        "seed": woven.seed,
+        "hidden": hidden,
+        "missing": missing,
+        "shift": telling.shift,
+        "by": [needle.by for needle in telling.needles],
+        "values": values,
+        "others": right[pieces.OTHER],
+    }
+    return {
+        "title": target.title,
+        "about": target.about,
+        "failure": "none",
+        "world": woven.person,
+        "history": woven.name,
+        "services": target.services,
+        "tools": target.tools,
+        "setup": pieces.filled(target.setup, right),
+        "turns": [{"user": pieces.filled(telling.ask[wording], right)}],
+        "answers": answers,
+        "checks": checks,
+        "statements": pieces.filled(target.statements, right),
+        "change": pieces.filled(target.change, right),
+        "scripts": {"oracle": oracle, "naive": naive},
+        "routes": pieces.filled(target.routes, right) if missing is None else [],
+        "excused": target.excused,
+        "tags": [SUITE, kind],
+        "facts": facts,
+    }
+
+
+def script(made: Instance, wrong: dict[str, Any]) -> list[Step]:
+    """Return the oracle's steps, without a question, with some pieces replaced by other values."""
+    facts = made.facts
+    given = {**facts.values, pieces.OTHER: facts.others, **wrong}
+    raw = pieces.filled(targets.target(facts.target).oracle, given)
+    return [Step.model_validate(step) for step in raw]
+
+
+def crossed(scenario: Scenario, written: str) -> Scenario:
+    """Return a scenario after a woven history with these numbers, e.g. `sessions=40,seed=3`.
+
+    Any scenario takes the number of sessions and a seed, an instance all of them. Raises
+    `InputError` if they are wrong, if there are too few sessions, or if the scenario has a history
+    of its own.
+    """
+    if isinstance(scenario, Instance):
+        return instance(scenario.id, numbers(written, (*NUMBERS, "wording")))
+    if scenario.history is not None:
+        raise InputError(
+            f"{scenario.id} has a history of its own ({scenario.history}); run it without --history"
+        )
+    read = numbers(written, ("sessions", "seed"))
+    if "sessions" not in read:
+        raise InputError(f"{written!r} does not say how many sessions, as in sessions=40,seed=3")
+    weave = Weave(scenario.world, spared=tuple(sorted(scenario.services)), **read)
+    weave.written()
+    return scenario.model_copy(update={"history": weave.name})
