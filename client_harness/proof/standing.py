@@ -38,11 +38,7 @@ def nowhere(scenario: Instance, world: World, piece: str, said: str) -> str | No
 
 def _decisive(scenario: Instance, piece: str, value: Any) -> list[Any]:
     """Return the parts of a piece's value that the needed calls take."""
-    taken = target(scenario.facts.target)
-    used = pieces.parts([taken.oracle, taken.needed], piece)
-    if not isinstance(value, dict) or not used:
-        return pieces.leaves(value)
-    return pieces.leaves([value[part] for part in value if part in used])
+    return pieces.leaves(pieces.only(value, target(scenario.facts.target).taken(piece)))
 
 
 def found(world: World, leaf: Any) -> str | None:

@@ -83,3 +83,10 @@ def leaves(value: Any) -> list[Any]:
 def parts(value: Any, piece: str) -> set[str]:
     """Return the parts of a piece that expressions use (`is` in `${amount.is}`)."""
     return {field for owner, field in fields(value) if owner == piece}
+
+
+def only(value: Any, taken: set[str]) -> Any:
+    """Return a piece's value with only those of its parts that are taken (all, if none is)."""
+    if not isinstance(value, dict) or not taken:
+        return value
+    return {part: value[part] for part in value if part in taken}

@@ -121,10 +121,27 @@ class Target(Declared):
         left = [name for name in self.pieces if name not in said]
         return left[0] if left else None
 
+    def taken(self, piece: str) -> set[str]:
+        """Return the parts of a piece that the calls take."""
+        return pieces.parts([_arguments(self.oracle), self.needed], piece)
+
     def hidden(self, kind: Kind) -> list[str]:
         """Return the pieces that the user's last message does not hold."""
         said = pieces.told(self.kinds[kind].ask[0], self.pieces)[0]
         return [name for name in self.pieces if name not in said]
+
+
+def _arguments(steps: Any) -> list[Any]:
+    """Return what the calls of written steps take."""
+    found: list[Any] = []
+    if isinstance(steps, list):
+        for step in steps:
+            found += _arguments(step)
+    elif isinstance(steps, dict):
+        found.append(steps.get("args"))
+        for part in ("batch", "then", "else", "do"):
+            found += _arguments(steps.get(part))
+    return found
 
 
 def _check(kind: Kind, telling: Telling, target: Target) -> None:

@@ -149,13 +149,21 @@ class Weave:
 
     @property
     def odd(self) -> list[str]:
-        """The values of its pieces that are odd enough to be told from others, as text."""
+        """The values of its pieces that no distractor may hold, as text.
+
+        Those are the values that are odd enough to be told from others, and what is missing.
+        """
         if self.target is None:
             return []
+        target = targets.target(self.target)
+        missing = target.missing(self._kind)
         found = []
-        for values in targets.target(self.target).pieces.values():
-            found += [leaf for leaf in pieces.leaves(values) if _is_odd(leaf)]
-        return [_shown(leaf) for leaf in found]
+        for name, values in target.pieces.items():
+            taken = target.taken(name)
+            for leaf in pieces.leaves([pieces.only(value, taken) for value in values]):
+                if _is_odd(leaf) or (name == missing and len(str(leaf)) > 2):
+                    found.append(_shown(leaf))
+        return found
 
     def _placed(self, sessions: list[PastSession]) -> Iterator[PastSession]:
         """Yield the distractors with the needles among them."""
