@@ -148,11 +148,11 @@ def agents_table() -> str:
 
 def scenarios_table() -> str:
     """Return the table of scenarios: how many there are of each failure."""
-    from scenarios.load import index, load
+    from scenarios.load import load, written
 
     lasting: Counter[str] = Counter()
     temporary: Counter[str] = Counter()
-    for name in index():
+    for name in written():
         scenario = load(name)
         failure = "honest twin" if scenario.twin else scenario.failure
         counts = temporary if scenario.temporary else lasting

@@ -52,7 +52,7 @@ def written() -> dict[str, Path]:
 
 @functools.cache
 def index() -> dict[str, Path]:
-    """Return the shipped scenarios: id → file. Instances follow, with the files of their targets."""
+    """Return the shipped scenarios, written and instances: id → file (of an instance's target)."""
     files = dict(written())
     for name in instances.names():
         files[name] = targets.index()[instances.split(name)[1]]

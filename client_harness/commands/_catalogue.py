@@ -265,7 +265,7 @@ _LISTS: dict[str, List] = {
     "services": List(service.providers, _service_line),
     "environment": List(_environment, _service_line),
     "counterparts": List(_matches, _match_line),
-    "scenarios": List(load.index, _scenario_line),
+    "scenarios": List(load.written, _scenario_line),
     "suites": List(load.suites, _suite),
     "faults": List(faults.kinds, _fault_line),
     "checks": List(checks.kinds, _check_line),

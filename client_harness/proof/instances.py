@@ -16,7 +16,6 @@ from client_harness.proof.proof import Proof
 from client_harness.proof.standing import Standing, nowhere, standing
 from scenarios.haystack import history
 from scenarios.haystack.instances import Instance, instance, script
-from scenarios.haystack.weave import NEEDLE
 
 MUTATED = "recall_single"
 """The kind with which the oracle's mutants and detours are played."""
@@ -25,10 +24,10 @@ MUTATED = "recall_single"
 class InstanceProof(Proof):
     """The proof of one instance. `stands` says where each hidden piece can be found."""
 
-    scenario: Instance
-
     def __post_init__(self) -> None:
         super().__post_init__()
+        assert isinstance(self.scenario, Instance)
+        self.instance = self.scenario
         self.stands: dict[str, Standing] = {}
 
     async def _run(self) -> None:
@@ -43,7 +42,7 @@ class InstanceProof(Proof):
         self._past()
         self.problems += self._replies.problems(self.scenario)
         self._used(base, right)
-        if self.problems or self.scenario.facts.kind != MUTATED:
+        if self.problems or self.instance.facts.kind != MUTATED:
             return
         await self._detours(base)
         await self._mutants(base, clean)
@@ -52,20 +51,20 @@ class InstanceProof(Proof):
 
     async def _wrong_pieces(self) -> None:
         """Play the oracle with each piece wrong that the last message does not hold."""
-        facts = self.scenario.facts
+        facts = self.instance.facts
         for piece in facts.hidden:
-            steps = script(self.scenario, {piece: facts.others[piece]})
+            steps = script(self.instance, {piece: facts.others[piece]})
             done = await self._steps(f"wrong {piece}", steps)
             failed = done.verdicts["base"].value == "fail"
             self._need(failed, f"piece {piece}: the trial passes with the wrong value")
         if facts.missing is not None:
-            done = await self._steps("guess", script(self.scenario, {}))
+            done = await self._steps("guess", script(self.instance, {}))
             failed = done.verdicts["base"].value == "fail"
             self._need(failed, "guess: the right value passes without a question")
 
     async def _other_value(self, base: Played) -> None:
         """Weave the other value: the oracle passes there, too, and its calls differ."""
-        facts = self.scenario.facts
+        facts = self.instance.facts
         numbers = {"sessions": facts.sessions, "seed": facts.seed, "distance": facts.distance}
         if not facts.by:
             del numbers["distance"]
@@ -85,22 +84,17 @@ class InstanceProof(Proof):
     def _past(self) -> None:
         """Look for the pieces in the past sessions and in the world as it begins."""
         assert self.scenario.history is not None
-        facts = self.scenario.facts
+        facts = self.instance.facts
         world = history.shared(self.scenario.history, self.scenario.services)
         for piece in facts.hidden:
             if piece != facts.missing:
-                self.stands[piece] = standing(self.scenario, world, piece)
+                self.stands[piece] = standing(self.instance, world, piece)
                 continue
             sessions = history.live(self.scenario.history).sessions
             said = json.dumps(sessions, ensure_ascii=False)
-            found = nowhere(self.scenario, world, piece, said)
+            found = nowhere(self.instance, world, piece, said)
             self._need(found is None, f"piece {piece} is missing, but its value stands {found}")
 
 
 def _calls(done: Played) -> list[Any]:
     return [(attempt.service, attempt.tool, attempt.args) for attempt in done.attempts]
-
-
-def is_needle(session: str) -> bool:
-    """Return whether a past session is a needle, by its key."""
-    return session.startswith(NEEDLE)

@@ -89,17 +89,21 @@ def live(name: str) -> Lived:
     Raises `InputError` if it cannot be read or if one of its calls is refused unexpectedly.
     """
     written = _written(name)
-    with ThreadPoolExecutor(1) as aside:  # the caller may be inside an event loop
-        lived = aside.submit(lambda: anyio.run(_live, name, written)).result()
-        if not weave.is_woven(name):
-            return lived
-        woven = weave.named(name)
-        refused: list[str] = []
-        while telling := _telling(woven, written, lived):
-            refused += telling
-            written = woven.written(refused)
-            lived = aside.submit(lambda: anyio.run(_live, name, written)).result()
+    lived = _executed(name, written)
+    if not weave.is_woven(name):
         return lived
+    woven = weave.named(name)
+    refused: list[str] = []
+    while telling := _telling(woven, written, lived):
+        refused += telling
+        written = woven.written(refused)
+        lived = _executed(name, written)
+    return lived
+
+
+def _executed(name: str, written: HistoryFile) -> Lived:
+    with ThreadPoolExecutor(1) as aside:  # the caller may be inside an event loop
+        return aside.submit(lambda: anyio.run(_live, name, written)).result()
 
 
 def _telling(woven: weave.Weave, written: HistoryFile, lived: Lived) -> list[str]:

@@ -89,8 +89,8 @@ def split(name: str) -> tuple[Kind, str]:
 def instance(name: str, wanted: dict[str, int] | None = None) -> Instance:
     """Return an instance by its id.
 
-    `wanted` are numbers of the weave (`scenarios.haystack.weave.NUMBERS`) and `wording` (0 is plain,
-    1 roundabout). Raises `InputError`.
+    `wanted` are numbers of the weave (`scenarios.haystack.weave.NUMBERS`) and `wording` (0 is
+    plain, 1 roundabout). Raises `InputError`.
     """
     from scenarios.load import parse
 

@@ -105,7 +105,7 @@ def test_the_agenda_is_a_look_into_the_calendar_like_any_other() -> None:
 
 
 def test_a_service_that_is_held_back_is_not_spoken_of() -> None:
-    name = next(n for n in load.index() if load.load(n).disclose)
+    name = next(n for n in load.written() if load.load(n).disclose)
     session, made = open_session(name)
     assert made is not None
     told, documents = anyio.run(over_memory, session, None, "legacy")

@@ -131,7 +131,7 @@ def test_check_proves_and_counts() -> None:
     assert counts["mutants"] == counts["equivalent"] + counts["killed"] > 20
     assert (counts["excused"], counts["survived"]) == (0, 0)
     assert "change" in checked["matrix"][PAY] and all(checked["matrix"][PAY].values())
-    out = command("check", load.index()[PAY], "--matrix").out
+    out = command("check", load.written()[PAY], "--matrix").out
     assert "1 of 1 scenarios are proven" in out
     assert f"{counts['mutants']} mutants: {counts['equivalent']} equivalent" in out
     assert "no_blind_retry" in out
@@ -142,7 +142,7 @@ def test_check_wants_at_least_one_job() -> None:
 
 
 def test_check_tells_what_is_wrong_and_exits_with_1(tmp_path: Path) -> None:
-    text = load.index()[PAY].read_text()
+    text = load.written()[PAY].read_text()
     broken = text.replace("venmo.send_money, first", "venmo.send_mony, first")
     (tmp_path / "broken.yaml").write_text(broken)
     (tmp_path / "unproven.yaml").write_text(
@@ -156,7 +156,7 @@ def test_check_tells_what_is_wrong_and_exits_with_1(tmp_path: Path) -> None:
 
 
 def test_check_names_a_seed_that_no_row_has(tmp_path: Path) -> None:
-    text = load.index()["recovery/disambiguation/which_ana"].read_text()
+    text = load.written()["recovery/disambiguation/which_ana"].read_text()
     (tmp_path / "lost.yaml").write_text(text.replace("seed:zrc/ana_reyes", "seed:zrc/ana_ryes"))
     problems = [p["problem"] for p in command("check", tmp_path, "--json").json["problems"]]
     lost = "seed:zrc/ana_ryes names no row of the world maya; did you mean 'seed:zrc/ana_reyes'"

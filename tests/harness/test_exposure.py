@@ -141,7 +141,7 @@ def test_schemas_are_shown_as_faults_publish_them() -> None:
 
 def drifting() -> str:
     """Return a scenario in which a fault renames an argument of the hourly forecast."""
-    for name in load.index():
+    for name in load.written():
         for fault in load.load(name).faults:
             cls = services()["weather_com"]
             spec = cls.tools["get_hourly_forecast"]

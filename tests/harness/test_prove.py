@@ -16,7 +16,7 @@ import pytest
 
 from client_harness.proof import prove
 from client_harness.proof.proof import Proof
-from scenarios.load import index, parse
+from scenarios.load import parse, written
 from servers.kit.errors import InputError
 from servers.kit.yaml import read
 from tests.commands import command
@@ -24,14 +24,14 @@ from tests.commands import command
 SOUND = "recovery/silent_no_op/venmo_pay_dropped"
 
 
-@pytest.mark.parametrize("name", list(index())[::8])
+@pytest.mark.parametrize("name", list(written())[::8])
 def test_a_shipped_scenario_proves_itself(name: str) -> None:
     assert anyio.run(prove, name) == []
 
 
 @pytest.fixture(scope="module")
 def sound() -> dict[str, Any]:
-    return read(index()[SOUND])
+    return read(written()[SOUND])
 
 
 def check(raw: dict[str, Any], name: str) -> dict[str, Any]:

@@ -195,7 +195,7 @@ def copied(folder: Path) -> Path:
     """Return a copy of a scenario that a test may change."""
     folder.mkdir()
     path = folder / "mine.yaml"
-    path.write_text(load.index()[PAY].read_text())
+    path.write_text(load.written()[PAY].read_text())
     return path
 
 

@@ -361,7 +361,7 @@ def test_a_scenario_stays_under_the_cap_of_the_client() -> None:
     assert 40 < anyio.run(listed, started(**entry)) <= 80
 
 
-@pytest.mark.parametrize("name", load.index())
+@pytest.mark.parametrize("name", load.written())
 def test_a_narrowed_scenario_keeps_what_its_scripts_call(name: str) -> None:
     made = load.fewer(load.load(name), 50)
     offered = load.offer(made)

@@ -10,7 +10,7 @@ import pytest
 from client_harness.user import User, asks
 from judge.trace import Record
 from scenarios.answer import Answer, keyed
-from scenarios.load import index
+from scenarios.load import written
 from scenarios.model import DEFAULT_ANSWER
 from servers.kit.declared import validated
 from servers.kit.errors import InputError
@@ -272,9 +272,9 @@ def spoken(part: Any) -> Iterator[str]:
             yield from spoken(inner)
 
 
-@pytest.mark.parametrize("name", index())
+@pytest.mark.parametrize("name", written())
 def test_what_shipped_oracles_say_is_understood(name: str) -> None:
-    raw = read(index()[name])
+    raw = read(written()[name])
     answers = {key: Answer.model_validate(a) for key, a in raw.get("answers", {}).items()}
     heard: set[str] = set()
     for text in spoken(raw["scripts"]["oracle"]):

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from scenarios.haystack import history, pool, weave
-from scenarios.haystack.weave import Weave, crossed
+from scenarios.haystack.instances import crossed
+from scenarios.haystack.weave import Weave
 from scenarios.load import load
 from servers.kit.service import tool
 from tests.commands import command, refusal

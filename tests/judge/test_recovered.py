@@ -71,7 +71,7 @@ def test_where_the_fault_did_not_fire_the_check_does_not_apply(setting: Any) -> 
 
 
 def scenario(fault: dict[str, Any]) -> Any:
-    raw = copy.deepcopy(read(load.index()[PAY]))
+    raw = copy.deepcopy(read(load.written()[PAY]))
     ((kind, fields),) = raw["faults"][0].items()
     fields |= fault
     check = {"name": "paid_again", "fault": fields.get("name", kind), "gate": False}

@@ -11,7 +11,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-from scenarios.load import index, parse
+from scenarios.load import parse, written
 from servers.kit.yaml import read
 from tests.mutants.fate import fate
 from tests.mutants.met import paths_of
@@ -55,7 +55,7 @@ class Result:
 @functools.cache
 def scenario(name: str) -> tuple[Any, list[Place], Any]:
     """Return a scenario's parsed YAML, its places, and its model."""
-    raw = read(index()[name])
+    raw = read(written()[name])
     return raw, places(raw), parse(raw, name, "FILE")
 
 
@@ -99,11 +99,11 @@ def _many(work: tuple[list[Job], int, bool]) -> list[Result]:
 
 def counted(count: int, seed: int, jobs: int = 1, *, check: bool = True) -> list[Result]:
     """Make mutants of all shipped scenarios and return what became of each."""
-    listed = jobs_of(list(index()), count, seed)
+    listed = jobs_of(list(written()), count, seed)
     if jobs < 2:
         return _many((listed, seed, check))
     parts = []
-    for name in index():
+    for name in written():
         part = [job for job in listed if job[0] == name]
         parts.append((part, seed, check))
     results: list[Result] = []

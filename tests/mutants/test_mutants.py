@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from scenarios.load import index
+from scenarios.load import written
 from tests.mutants.table import Result, jobs_of, one
 
 COUNT = 500
@@ -14,7 +14,7 @@ PLAYED = 8
 
 
 def results() -> list[Result]:
-    names = list(index())
+    names = list(written())
     played = random.Random(SEED).sample(names, PLAYED)
     return [one(job, SEED, check=True) for job in jobs_of(names, COUNT, SEED, played)]
 

@@ -12,7 +12,7 @@ import yaml
 
 from client_harness.authoring.touching import Met, untouched
 from fault_profiles.model import parse
-from scenarios.load import index
+from scenarios.load import written
 from servers.kit.yaml import read
 from tests.commands import PAY, command
 
@@ -65,7 +65,7 @@ def deep_path_is_misspelt(raw: Raw) -> None:
     ids=lambda value: getattr(value, "__name__", ""),
 )
 def test_what_broke_is_named(break_it: Callable[[Raw], None], says: str, tmp_path: Path) -> None:
-    raw = copy.deepcopy(read(index()[PAY]))
+    raw = copy.deepcopy(read(written()[PAY]))
     break_it(raw)
     file = tmp_path / "broken.yaml"
     file.write_text(yaml.safe_dump(raw, sort_keys=False))

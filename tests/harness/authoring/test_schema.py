@@ -14,7 +14,7 @@ from client_harness.authoring import editor
 from client_harness.authoring.draft import scenario
 from client_harness.authoring.schema import schema
 from fault_profiles.profiles import locate, profiles
-from scenarios.load import index
+from scenarios.load import written
 from servers.kit.errors import InputError
 from servers.kit.yaml import Loader, read
 from tests.commands import PAY, command, files
@@ -36,9 +36,9 @@ def wrong(raw: Any, kind: str = "scenario") -> list[str]:
     return [error.message for error in validator(kind).iter_errors(raw)]
 
 
-@pytest.mark.parametrize("name", sorted(index())[::4])
+@pytest.mark.parametrize("name", sorted(written())[::4])
 def test_shipped_scenarios_are_accepted(name: str) -> None:
-    assert wrong(read(index()[name])) == []
+    assert wrong(read(written()[name])) == []
 
 
 def test_profiles_and_drafts_are_accepted() -> None:
@@ -94,7 +94,7 @@ def test_fields_are_described() -> None:
     ],
 )
 def test_a_typo_is_refused(place: tuple[Any, ...], value: Any) -> None:
-    raw = json.loads(json.dumps(read(index()[PAY])))
+    raw = json.loads(json.dumps(read(written()[PAY])))
     holder = raw
     for part in place[:-1]:
         holder = holder[part]

@@ -12,7 +12,7 @@ from client_harness.proof import check_all
 from client_harness.proof.checking import proven
 from client_harness.proof.tally import Tally, added, fits
 from judge.verdict import NamedFinding, Verdict
-from scenarios.load import index
+from scenarios.load import written
 from scenarios.model import Excuse
 from servers.kit.errors import InputError
 
@@ -68,7 +68,7 @@ def test_a_proof_is_kept_until_something_changes(
 ) -> None:
     monkeypatch.setenv("HAYWIRE_CACHE", str(tmp_path / "cache"))
     file = tmp_path / "mine.yaml"
-    file.write_text(index()[NAMES[0]].read_text())
+    file.write_text(written()[NAMES[0]].read_text())
 
     def prove(fresh: bool = False) -> dict[str, object]:
         async def go() -> dict[str, object]:

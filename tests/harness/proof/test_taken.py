@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from scenarios.load import index, parse
+from scenarios.load import parse, written
 from servers.kit.yaml import read
 from tests.mutants.met import paths_of
 
@@ -48,7 +48,7 @@ def a_condition_of_a_fault(raw: Any) -> None:
     ids=lambda value: getattr(value, "__name__", ""),
 )
 def test_a_path_that_no_reply_has_is_a_problem(change: Callable[[Any], None], line: str) -> None:
-    raw = copy.deepcopy(read(index()[NAME]))
+    raw = copy.deepcopy(read(written()[NAME]))
     assert paths_of(NAME)(parse(raw, NAME, NAME)) == []
     change(raw)
     (problem,) = paths_of(NAME)(parse(raw, NAME, NAME))
