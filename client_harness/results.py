@@ -43,6 +43,7 @@ class Trial:
     2 if the first try was unknown. `trace` is relative to the run's folder. `reading` is how a
     judge model's questions were answered (`ModelReader.tally`, empty if phrases read), and
     `debrief` what the agent answered at the end (`judging.debrief`, empty if it was not asked).
+    `story` says what an instance's trial was about and why it failed (`haystack.labels.Story`).
     """
 
     scenario: str
@@ -69,6 +70,7 @@ class Trial:
     fingerprints: dict[str, str] = field(default_factory=dict)
     reading: dict[str, Any] = field(default_factory=dict)
     debrief: dict[str, Any] = field(default_factory=dict)
+    story: dict[str, Any] = field(default_factory=dict)
 
     @property
     def key(self) -> tuple[str, str, int, str]:
@@ -117,7 +119,7 @@ class Trial:
         return cls(**{f.name: row[f.name] for f in fields(cls)})
 
 
-_MAPPINGS = ("usage", "fingerprints", "reading", "debrief")
+_MAPPINGS = ("usage", "fingerprints", "reading", "debrief", "story")
 _TEXT = (
     "scenario",
     "agent",

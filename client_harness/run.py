@@ -21,6 +21,7 @@ from client_harness.agents._script import ScriptAgent
 from client_harness.contract import Agent, Assignment
 from client_harness.episode import DisclosureMode, Episode, final_world, record
 from client_harness.expected import Known, expected
+from client_harness.haystack.labels import story
 from client_harness.judging import debrief
 from client_harness.judging.answers import Answers
 from client_harness.judging.model_reader import FILE, Asker, JudgeModel, judged
@@ -34,7 +35,7 @@ from judge.reading import Reader
 from judge.trace import Record
 from judge.verdict import judge
 from scenarios import load
-from scenarios.haystack.instances import crossed
+from scenarios.haystack.instances import Instance, crossed
 from scenarios.model import Scenario
 from servers.kit.errors import InputError
 from servers.kit.events import Attempt, Event, end_of, read_trace, to_json
@@ -209,9 +210,8 @@ def _scenarios(request: RunRequest) -> dict[str, Scenario]:
         scenario = load.load(Path(name) if Path(name).is_absolute() else name)
         if scenario.id in scenarios:
             raise InputError(f"two scenarios are called {scenario.id!r}; rename one of the files")
-        if request.history is not None:
-            scenario = crossed(scenario, request.history)
-        scenarios[scenario.id] = scenario
+        after = [scenario] if request.history is None else crossed(scenario, request.history)
+        scenarios |= {one.id: one for one in after}
     return scenarios
 
 
@@ -509,6 +509,9 @@ def _judge(trial: Trial, scenario: Scenario, recorded: Record) -> Record:
         trial.verdicts[name] = {part: data[part] for part in ("value", "score", "why", "findings")}
         trial.exposed = trial.exposed and verdict.exposed
         trial.order_inferred = trial.order_inferred or verdict.order_inferred
+    if isinstance(scenario, Instance):
+        passed = trial.verdicts[JUDGED[trial.arm][0]]["value"] == "pass"
+        trial.story = dict(story(scenario, recorded, passed=passed))
     return recorded
 
 

@@ -7,6 +7,8 @@ ToolHaystack, a few more or fewer, and its last needle is up to five sessions aw
 
 from __future__ import annotations
 
+import itertools
+import re
 from typing import Any, get_args
 
 from scenarios.haystack import pieces, targets
@@ -32,6 +34,9 @@ SPREAD = 3
 """How many sessions more or fewer an instance has at most."""
 FARTHEST = 5
 """The greatest distance of the last needle by default, in sessions."""
+POINT = "@"
+"""What stands between an id and the numbers of its weave where a run has several weaves of it."""
+_RANGE = re.compile(r"(\d+)\.\.(\d+)")
 WORDINGS = ("plain", "roundabout")
 
 
@@ -51,6 +56,7 @@ class Facts(Declared):
     sessions: int
     distance: int
     seed: int
+    near: str
     hidden: tuple[str, ...]
     missing: str | None
     shift: str | None
@@ -86,7 +92,7 @@ def split(name: str) -> tuple[Kind, str]:
     return next(known for known in targets.KINDS if known == kind), target
 
 
-def instance(name: str, wanted: dict[str, int] | None = None) -> Instance:
+def instance(name: str, wanted: dict[str, Any] | None = None) -> Instance:
     """Return an instance by its id.
 
     `wanted` are numbers of the weave (`scenarios.haystack.weave.NUMBERS`) and `wording` (0 is
@@ -104,7 +110,7 @@ def instance(name: str, wanted: dict[str, int] | None = None) -> Instance:
     return made
 
 
-def _weave(kind: Kind, which: str, target: Target, wanted: dict[str, int]) -> tuple[Weave, int]:
+def _weave(kind: Kind, which: str, target: Target, wanted: dict[str, Any]) -> tuple[Weave, int]:
     needles = target.kinds[kind].needles
     mean = SESSIONS[kind] - SPREAD + 2 * SPREAD * share("sessions", kind, which)
     sessions = wanted.get("sessions", round(mean))
@@ -128,6 +134,7 @@ def _weave(kind: Kind, which: str, target: Target, wanted: dict[str, int]) -> tu
         seed=wanted.get("seed", 0),
         distance=distance,
         value=wanted.get("value", 0),
+        near=wanted.get("near", "any"),
         spared=tuple(sorted(target.services)),
     )
     return woven, wording
@@ -160,6 +167,7 @@ def _raw(kind: Kind, target: Target, woven: Weave, wording: int) -> dict[str, An
         "sessions": woven.sessions,
         "distance": woven.distance,
         "seed": woven.seed,
+        "near": woven.near,
         "hidden": hidden,
         "missing": missing,
         "shift": telling.shift,
@@ -197,20 +205,56 @@ def script(made: Instance, wrong: dict[str, Any]) -> list[Step]:
     return [Step.model_validate(step) for step in raw]
 
 
-def crossed(scenario: Scenario, written: str) -> Scenario:
-    """Return a scenario after a woven history with these numbers, e.g. `sessions=40,seed=3`.
+def crossed(scenario: Scenario, written: str) -> list[Scenario]:
+    """Return a scenario after woven histories with these numbers, e.g. `sessions=40,seed=3`.
 
-    Any scenario takes the number of sessions and a seed, an instance all of them. Raises
-    `InputError` if they are wrong, if there are too few sessions, or if the scenario has a history
-    of its own.
+    Any scenario takes the number of sessions, their nearness and a seed, an instance all numbers.
+    A range (`distance=0..5`) gives one scenario for each of its numbers, with an id that says which
+    one. Raises `InputError` if they are wrong, if there are too few sessions, or if the scenario
+    has a history of its own.
     """
+    points = ranges(written)
+    made = []
+    for point in points:
+        after = _crossed(scenario, ",".join(point))
+        if len(points) > 1:
+            varied = [part for place, part in enumerate(point) if _varies(points, place)]
+            after = after.model_copy(update={"id": f"{scenario.id}{POINT}{','.join(varied)}"})
+        made.append(after)
+    return made
+
+
+def ranges(written: str) -> list[list[str]]:
+    """Return the points of numbers with ranges: `seed=1,distance=0..2` has three.
+
+    Raises `InputError` for a range that is none.
+    """
+    options = []
+    for part in written.split(","):
+        name, _, value = part.partition("=")
+        found = _RANGE.fullmatch(value.strip())
+        if found is None:
+            options.append([part.strip()])
+            continue
+        first, last = int(found[1]), int(found[2])
+        if not first < last <= first + 50:
+            raise InputError(f"{part.strip()}: a range goes up, by 50 at most, as in distance=0..5")
+        options.append([f"{name.strip()}={number}" for number in range(first, last + 1)])
+    return [list(point) for point in itertools.product(*options)]
+
+
+def _varies(points: list[list[str]], place: int) -> bool:
+    return len({point[place] for point in points}) > 1
+
+
+def _crossed(scenario: Scenario, written: str) -> Scenario:
     if isinstance(scenario, Instance):
         return instance(scenario.id, numbers(written, (*NUMBERS, "wording")))
     if scenario.history is not None:
         raise InputError(
             f"{scenario.id} has a history of its own ({scenario.history}); run it without --history"
         )
-    read = numbers(written, ("sessions", "seed"))
+    read = numbers(written, ("sessions", "near", "seed"))
     if "sessions" not in read:
         raise InputError(f"{written!r} does not say how many sessions, as in sessions=40,seed=3")
     weave = Weave(scenario.world, spared=tuple(sorted(scenario.services)), **read)

@@ -67,6 +67,11 @@ class Errand(Declared):
         called = [turn.call for turn in self.turns if turn.call is not None]
         return {name.partition(".")[0] for name in called if tool(name)[1].effect == "write"}
 
+    @property
+    def services(self) -> set[str]:
+        """The services that it calls."""
+        return {turn.call.partition(".")[0] for turn in self.turns if turn.call is not None}
+
     def session(self, person: str, use: int) -> PastSession:
         """Return one of its uses as a session, which falls on the same moment in every weave."""
         given = {name: values[use] for name, values in self.slots.items()}

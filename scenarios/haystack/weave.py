@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import time
-from typing import Any
+from typing import Any, Literal, get_args
 from zoneinfo import ZoneInfo
 
 from scenarios.haystack import pieces, pool, targets
@@ -22,6 +22,7 @@ from scenarios.haystack.targets import Needle
 from scenarios.worlds import build
 from servers.kit.errors import InputError, UnknownName
 from servers.kit.noise import share
+from servers.kit.service import service
 from servers.kit.values import iso, parse_time
 from servers.kit.zones import local, local_moment
 
@@ -30,7 +31,11 @@ MARK = ":"
 SHORT = 25
 """Up to how many sessions a weave is short; it then takes place in the last `SHORT_DAYS`."""
 SHORT_DAYS = 100
-NUMBERS = ("sessions", "distractors", "distance", "seed", "value")
+NUMBERS = ("sessions", "distractors", "distance", "near", "seed", "value")
+Near = Literal["any", "disjoint", "related"]
+NEAR: tuple[Near, ...] = get_args(Near)
+"""How near distractors are to the target: disjoint ones use no service of its categories, related
+ones do."""
 NEEDLE = "needle-"
 """How the keys of needles begin."""
 LEAST = {"sessions": 1}
@@ -43,7 +48,8 @@ class Weave:
 
     `subject` is a person, or an instance of a target (`recall_single/maya/glaze_share`). `sessions`
     counts the needles, too. `distance` is how many sessions follow the last needle, `value` which
-    value of each piece is right. `spared` are services that no errand writes to.
+    value of each piece is right, `near` how near in meaning the distractors are. `spared` are the
+    services of the scenario, to which no errand writes.
     """
 
     subject: str
@@ -51,6 +57,7 @@ class Weave:
     seed: int = 0
     distance: int = 0
     value: int = 0
+    near: Near = "any"
     spared: tuple[str, ...] = ()
 
     @property
@@ -59,6 +66,8 @@ class Weave:
         numbers = f"sessions={self.sessions},seed={self.seed}"
         if self.is_instance:
             numbers += f",distance={self.distance},value={self.value}"
+        if self.near != "any":
+            numbers += f",near={self.near}"
         return f"{self.subject}{MARK}{numbers}{MARK}{'+'.join(self.spared)}"
 
     @property
@@ -116,7 +125,7 @@ class Weave:
         earliest = self.window
         fitting = []
         for errand, use in pool.uses(self.person):
-            if not errand.writes.isdisjoint(self.spared):
+            if not errand.writes.isdisjoint(self.spared) or not self._is_near(errand):
                 continue
             session = errand.session(self.person, use)
             if parse_time(session.at) < earliest or session.named in refused:
@@ -125,12 +134,20 @@ class Weave:
                 fitting.append(session)
         if len(fitting) < count:
             spared = f" that do not write to {', '.join(self.spared)}" if self.spared else ""
+            spared += f" and are {self.near}" if self.near != "any" else ""
             raise InputError(
                 f"sessions={self.sessions}: {self.person} has {len(fitting)} past "
                 f"sessions{spared}; ask for at most as many"
             )
         fitting.sort(key=lambda session: share("weave", self.subject, self.seed, *_use(session)))
         return sorted(fitting[:count], key=_place)
+
+    def _is_near(self, errand: Errand) -> bool:
+        if self.near == "any":
+            return True
+        own = {service(name).category for name in self.spared}
+        shared = own & {service(name).category for name in errand.services}
+        return bool(shared) == (self.near == "related")
 
     @property
     def window(self) -> int:
@@ -253,13 +270,20 @@ def named(name: str) -> Weave:
     return Weave(subject, spared=tuple(filter(None, spared.split("+"))), **numbers(written))
 
 
-def numbers(text: str, known: Sequence[str] = NUMBERS) -> dict[str, int]:
-    """Read `sessions=40,seed=3`. Raises `InputError`."""
-    read: dict[str, int] = {}
+def numbers(text: str, known: Sequence[str] = NUMBERS) -> dict[str, Any]:
+    """Read `sessions=40,seed=3,near=related`. Raises `InputError`."""
+    read: dict[str, Any] = {}
     for part in text.split(","):
         name, is_there, value = (side.strip() for side in part.partition("="))
         if name not in known:
             raise UnknownName("number of a history", name, known)
+        if name == "near":
+            if value == "rival":
+                raise InputError("near=rival is what the kind missing_hard is for; choose it")
+            if value not in NEAR:
+                raise UnknownName("nearness", value, NEAR)
+            read[name] = value
+            continue
         least = LEAST.get(name, 0)
         if not is_there or not value.isdigit() or int(value) < least:
             raise InputError(f"{name} is a whole number from {least} on, as in sessions=40,seed=3")

@@ -48,7 +48,7 @@ def test_a_session_falls_on_the_same_moment_in_every_weave() -> None:
 
 
 def test_a_crossed_scenario_spares_its_own_services() -> None:
-    scenario = crossed(load(SCENARIO), "sessions=4, seed=2")
+    (scenario,) = crossed(load(SCENARIO), "sessions=4, seed=2")
     assert scenario.history is not None
     spared = set(scenario.services)
     for session in history.live(scenario.history).sessions:

@@ -1,0 +1,1 @@
+"""What is reported of instances: their sizes, what became of each trial, and curves."""
