@@ -11,11 +11,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal
 
 from client_harness.fingerprints import PHRASES
+from client_harness.haystack import figures
+from client_harness.haystack.figures import By
 from client_harness.judging import debrief, measured
 from client_harness.results import JUDGED, SETTINGS, Results, Trial
+from client_harness.table import Table
 from judge.metrics import mean_pass_hat_k, paired, wilson
 from servers.kit.errors import InputError
 
@@ -25,12 +28,13 @@ if TYPE_CHECKING:
 TEMPLATES = Path(__file__).parent / "templates"
 
 
-def report(runs: Sequence[Results]) -> dict[str, Any]:
-    """Return the report of one or more runs as JSON data.
+def report(runs: Sequence[Results], by: By | None = None) -> dict[str, Any]:
+    """Return the report of one or more runs as JSON data; `by` groups trials of instances.
 
     Keys: `runs` (folders), `fingerprints`, `reader` (what read the texts, and its measured error),
     `scenarios` (their number), `agents`, `differences` (paired over scenarios), `failure_kinds`,
-    `failed` and `unknown` (trials, each with its reason).
+    `failed` and `unknown` (trials, each with its reason), `haystack` and `by` (see
+    `haystack.figures`; empty without instances).
     Raises `InputError` if the runs are not comparable.
     """
     _comparable(runs)
@@ -50,6 +54,8 @@ def report(runs: Sequence[Results]) -> dict[str, Any]:
         "failure_kinds": _failure_kinds(groups),
         "failed": _listed(groups, "fail"),
         "unknown": _listed(groups, "unknown"),
+        "haystack": figures.summary(groups),
+        "by": figures.grouped(groups, by) if by is not None else [],
     }
 
 
@@ -258,14 +264,6 @@ def shown_difference(row: dict[str, Any]) -> str:
     return f"{100 * row['difference']:+.0f} points ({points}), {counts}, p = {row['p']:.2g}"
 
 
-class Table(TypedDict):
-    """A table of text: `columns` are its headings; every row has a cell for each of them."""
-
-    title: str
-    columns: list[str]
-    rows: list[list[str]]
-
-
 FAILED = "Failed trials"
 
 
@@ -277,6 +275,7 @@ def tables(data: dict[str, Any]) -> list[Table]:
     if data["differences"]:
         shown.append(_compared(data, ran[0]))
     shown.append(_by_failure(data, ran[0]))
+    shown += figures.tables(data)
     if any(agent["debrief"] for agent in agents):
         shown.append(_debriefs(agents))
     shown.append(_read_by(data["reader"]))

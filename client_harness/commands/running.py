@@ -244,6 +244,10 @@ def report(
     md: Annotated[bool, typer.Option("--md", help="Print Markdown.")] = False,
     html: Annotated[bool, typer.Option("--html", help="Print an HTML page.")] = False,
     failures: Annotated[int, typer.Option(help="How many failed trials to list.")] = 10,
+    by: Annotated[
+        str | None,
+        typer.Option(help="Group trials of instances, e.g. by kind or distance.", metavar="WHAT"),
+    ] = None,
 ) -> None:
     """Report on one run, or compare several.
 
@@ -260,7 +264,7 @@ def report(
     elif html:
         form = "html"
     opened = [Results.open(home) for home in runs]
-    _print_report(opened, json=json, form=form, failures=failures)
+    _print_report(opened, json=json, form=form, failures=failures, by=by)
 
 
 def trace(
@@ -291,11 +295,19 @@ def _go(begun: Run, json: bool) -> None:
         print(f"Results and traces: {home}")
 
 
-def _print_report(runs: list[Results], *, json: bool, form: Any = None, failures: int = 10) -> None:
+def _print_report(
+    runs: list[Results],
+    *,
+    json: bool,
+    form: Any = None,
+    failures: int = 10,
+    by: str | None = None,
+) -> None:
+    from client_harness.haystack.figures import checked
     from client_harness.report import report as reported
     from client_harness.report import to_terminal, to_text
 
-    data = reported(runs)
+    data = reported(runs, checked(by))
     if json:
         _print.as_json(data)
     elif form is not None:

@@ -44,7 +44,8 @@ class Story(TypedDict):
     """What a report needs to know of a trial of an instance.
 
     `abstained` and `completed` are given where something is missing: whether nothing was written
-    before the answer, and whether the task was done after it. `sources` are the moments of the past
+    before the answer, and whether the task was done after it. `right` of the `needed` calls were
+    made, with the right arguments. `sources` are the moments of the past
     sessions that hold the wrong value.
     """
 
@@ -60,6 +61,8 @@ class Story(TypedDict):
     distance: int
     value: int
     near: str
+    needed: int
+    right: int
     abstained: bool | None
     completed: bool | None
     label: str | None
@@ -74,6 +77,7 @@ def story(made: Instance, record: Record, *, passed: bool) -> Story:
     if not passed:
         label, sources = _label(made, record)
     missing = facts.missing is not None
+    needed, right = _accomplished(made, record)
     return {
         "kind": facts.kind,
         "person": facts.person,
@@ -87,11 +91,29 @@ def story(made: Instance, record: Record, *, passed: bool) -> Story:
         "distance": facts.distance,
         "value": facts.value,
         "near": facts.near,
+        "needed": needed,
+        "right": right,
         "abstained": _abstained(made, record) if missing else None,
         "completed": passed if missing else None,
         "label": label,
         "sources": sources,
     }
+
+
+def _accomplished(made: Instance, record: Record) -> tuple[int, int]:
+    """Return how many calls are needed, and how many of them were made with right arguments.
+
+    Where something is missing, a call that came without asking is not right.
+    """
+    needed = 0
+    right = 0
+    guessed = made.facts.missing is not None and made.facts.missing not in record.asked_about
+    for check in made.checks:
+        if isinstance(check, Graph):
+            score = check.progress(record).score
+            needed += len(check.nodes)
+            right += 0 if guessed else len(check.nodes) - len(score.missing)
+    return needed, right
 
 
 def _abstained(made: Instance, record: Record) -> bool:
