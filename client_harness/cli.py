@@ -11,7 +11,15 @@ from typing import Annotated
 
 import typer
 
-from client_harness.commands import authoring, catalogue, judging, proxying, running, serving
+from client_harness.commands import (
+    authoring,
+    catalogue,
+    haystack,
+    judging,
+    proxying,
+    running,
+    serving,
+)
 
 app = typer.Typer(
     name="client_harness",
@@ -59,6 +67,7 @@ for command in (
     running.judge,
     running.report,
     running.trace,
+    haystack.curves,
     judging.calibrate,
     serving.serve,
     serving.connect,

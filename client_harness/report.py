@@ -38,7 +38,7 @@ def report(runs: Sequence[Results], by: By | None = None) -> dict[str, Any]:
     Raises `InputError` if the runs are not comparable.
     """
     _comparable(runs)
-    groups = _groups(runs)
+    groups = groups_of(runs)
     scenarios: set[str] = set()
     for trials in groups.values():
         scenarios |= {trial.scenario for trial in trials}
@@ -73,7 +73,7 @@ def _comparable(runs: Sequence[Results]) -> None:
             )
 
 
-def _groups(runs: Sequence[Results]) -> dict[str, list[Trial]]:
+def groups_of(runs: Sequence[Results]) -> dict[str, list[Trial]]:
     """Return label → trials; an agent that occurs in several runs is labelled with its run."""
     agents: Counter[str] = Counter()
     for run in runs:

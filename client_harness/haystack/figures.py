@@ -109,7 +109,7 @@ def summary(groups: Mapping[str, Sequence[Trial]]) -> list[dict[str, Any]]:
         own = of_instances(trials)
         if not own:
             continue
-        kinds = {}
+        kinds: dict[str, dict[str, Any]] = {}
         for kind in KINDS:
             part = [trial for trial in own if trial.story["kind"] == kind]
             if part:
