@@ -8,6 +8,7 @@ end.
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -30,7 +31,7 @@ MARK = ":"
 """What stands between the subject and the numbers in the name of a woven history."""
 SHORT = 25
 """Up to how many sessions a weave is short; it then takes place in the last `SHORT_DAYS`."""
-SHORT_DAYS = 100
+SHORT_DAYS = 60
 NUMBERS = ("sessions", "distractors", "distance", "near", "seed", "value")
 Near = Literal["any", "disjoint", "related"]
 NEAR: tuple[Near, ...] = get_args(Near)
@@ -164,7 +165,7 @@ class Weave:
         words += [turn.model_dump_json() for turn in errand.turns]
         return tells(json.dumps(words, ensure_ascii=False), self.odd)
 
-    @property
+    @functools.cached_property
     def odd(self) -> list[str]:
         """The values of its pieces that no distractor may hold, as text.
 
