@@ -5,30 +5,16 @@ Run it alone with `python -m benchmarks.listing`.
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import os
-from pathlib import Path
 
 import anyio
 from mcp import Client
 
 from benchmarks.timing import Row
+from client_harness.haystack.sizes import tokens
 from client_harness.serve import open_session
 from servers.kit.mcp import session_server
 from servers.kit.session import Session
-
-
-def tokens(text: str) -> int:
-    """Return the number of tokens of a text, by the vocabulary that comes with litellm."""
-    spec = importlib.util.find_spec("litellm")
-    assert spec is not None and spec.origin is not None
-    # Otherwise the vocabulary would be fetched from the network.
-    vocabulary = Path(spec.origin).parent / "litellm_core_utils" / "tokenizers"
-    os.environ.setdefault("TIKTOKEN_CACHE_DIR", str(vocabulary))
-    import tiktoken
-
-    return len(tiktoken.get_encoding("cl100k_base").encode(text, disallowed_special=()))
 
 
 async def listing(session: Session) -> tuple[int, int]:

@@ -32,6 +32,7 @@ class What(StrEnum):
     adapters = "adapters"
     worlds = "worlds"
     histories = "histories"
+    instances = "instances"
     profiles = "profiles"
     offers = "offers"
     clients = "clients"
@@ -64,6 +65,10 @@ def list_(
     table: Annotated[
         str | None, typer.Option(help="With seeds, only this table.", metavar="TABLE")
     ] = None,
+    sizes: Annotated[
+        bool,
+        typer.Option("--sizes", help="With instances, measure them beside the published ones."),
+    ] = False,
 ) -> None:
     """List services, counterparts, scenarios, suites, fault kinds, check kinds, agents and more.
 
@@ -96,6 +101,13 @@ def list_(
     for option, value in given.items():
         if value is not None and what is not What.seeds:
             raise InputError(f"{option} works with `list seeds`, not with `list {what.value}`")
+    if sizes and what is not What.instances:
+        raise InputError(f"--sizes works with `list instances`, not with `list {what.value}`")
+    if what is What.instances:
+        from client_harness.commands.haystack import list_instances
+
+        list_instances(sizes=sizes, json=json)
+        return
     if what is What.seeds:
         _list_seeds(world, service, table, json=json)
         return

@@ -1,4 +1,4 @@
-"""Commands about instances of the haystack: curves."""
+"""Commands about instances of the haystack: what there is, and curves."""
 
 from __future__ import annotations
 
@@ -54,3 +54,27 @@ def curves(
         print(line)
     if svg is not None:
         print(f"Picture: {svg}")
+
+
+def list_instances(*, sizes: bool, json: bool) -> None:
+    """Print the instances with their counts, or how large they are."""
+    from client_harness.haystack import listing
+    from client_harness.haystack import sizes as measuring
+    from scenarios.haystack import instances
+
+    if sizes:
+        measured = measuring.sizes(instances.names())
+        table = measuring.table(measured)
+        if json:
+            _print.as_json({"means": measuring.means(measured), "instances": measured})
+        else:
+            _print.columns([table["columns"], *table["rows"]])
+        return
+    entries = listing.entries()
+    counts = listing.counts(entries)
+    if json:
+        _print.as_json({"counts": counts, "instances": entries})
+        return
+    _print.columns([[entry["name"], entry["about"]] for entry in entries])
+    for part, counted in counts.items():
+        print(f"{part}: " + ", ".join(f"{name} {count}" for name, count in counted.items()))
