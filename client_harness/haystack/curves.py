@@ -7,6 +7,7 @@ else. Intervals are percentile bootstraps over instances (Efron 1979).
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Any, Literal, NamedTuple
@@ -21,8 +22,12 @@ AXES: tuple[Axis, ...] = ("distance", "distractors")
 DRAWS = 2_000
 """Bootstrap samples for an interval."""
 COLORS = ("#1f6feb", "#d1480f", "#1a7f37", "#8250df", "#9a6700", "#57606a")
-_WIDTH, _HEIGHT = 560, 320
-_LEFT, _RIGHT, _TOP, _BOTTOM = 56, 150, 28, 48
+_WIDTH = 560
+_HEIGHT = 320
+_LEFT = 56
+_RIGHT = 150
+_TOP = 28
+_BOTTOM = 48
 
 
 class Point(NamedTuple):
@@ -87,7 +92,9 @@ def _interval(values: Sequence[float]) -> tuple[float, float]:
 
 def as_data(drawn: Mapping[str, Sequence[Point]], axis: Axis) -> dict[str, Any]:
     """Return curves as JSON data."""
-    agents = {agent: [point._asdict() for point in points] for agent, points in drawn.items()}
+    agents = {}
+    for agent, points in drawn.items():
+        agents[agent] = [point._asdict() for point in points]
     return {"axis": axis, "agents": agents}
 
 
@@ -105,7 +112,8 @@ def as_lines(drawn: Mapping[str, Sequence[Point]], axis: Axis, width: int = 40) 
 
 def as_svg(drawn: Mapping[str, Sequence[Point]], axis: Axis) -> str:
     """Return curves as an SVG picture that stands alone."""
-    ats = sorted({point.at for points in drawn.values() for point in points})
+    every = list(itertools.chain.from_iterable(drawn.values()))
+    ats = sorted({point.at for point in every})
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" '
         'font-family="system-ui, sans-serif" font-size="12">',

@@ -48,7 +48,8 @@ def checked(by: str | None) -> By | None:
 
 def of_instances(trials: Iterable[Trial]) -> list[Trial]:
     """Return the trials of instances that have a verdict."""
-    return [trial for trial in trials if trial.story and not trial.unknown]
+    known = [trial for trial in trials if not trial.unknown]
+    return [trial for trial in known if trial.story]
 
 
 def grouped(groups: Mapping[str, Sequence[Trial]], by: By) -> list[dict[str, Any]]:

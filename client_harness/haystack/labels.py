@@ -172,7 +172,8 @@ def _wrong_value(
         right = pieces.leaves(pieces.only(facts.values[piece], parts))
         other = pieces.leaves(pieces.only(facts.others[piece], parts))
         if not all(_shows(done, leaf) for leaf in right):
-            wrong += [leaf for leaf in other if leaf not in right and _shows(done, leaf)]
+            shown = [leaf for leaf in other if _shows(done, leaf)]
+            wrong += [leaf for leaf in shown if leaf not in right]
     if wrong and facts.kind.startswith("shift"):
         return STALE, _sessions(made, wrong)
     known = json.dumps(record.messages[0].text, ensure_ascii=False)

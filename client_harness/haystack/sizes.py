@@ -109,8 +109,9 @@ def means(measured: dict[str, Size]) -> dict[str, dict[str, Any]]:
     for kind in KINDS:
         own = [one for name, one in measured.items() if instances.split(name)[0] == kind]
         if own:
-            mean = {part: _mean(one[part] for one in own) for part in PARTS}
-            found[kind] = {"instances": len(own), **mean}
+            found[kind] = {"instances": len(own)}
+            for part in PARTS:
+                found[kind][part] = _mean(one[part] for one in own)
     return found
 
 

@@ -236,7 +236,8 @@ def ranges(written: str) -> list[list[str]]:
         if found is None:
             options.append([part.strip()])
             continue
-        first, last = int(found[1]), int(found[2])
+        first = int(found[1])
+        last = int(found[2])
         if not first < last <= first + 50:
             raise InputError(f"{part.strip()}: a range goes up, by 50 at most, as in distance=0..5")
         options.append([f"{name.strip()}={number}" for number in range(first, last + 1)])

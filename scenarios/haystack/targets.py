@@ -10,6 +10,7 @@ something else was said.
 from __future__ import annotations
 
 import functools
+import itertools
 from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
@@ -155,7 +156,8 @@ def _check(kind: Kind, telling: Telling, target: Target) -> None:
         count = len([said for said in sayings if name in said])
         if count > 1:
             raise InputError(f"piece {name} is said {count} times; once is enough")
-    unsaid = [name for name in target.pieces if not any(name in said for said in sayings)]
+    said_at_all = set().union(*sayings)
+    unsaid = [name for name in target.pieces if name not in said_at_all]
     rights = [sorted(right) for right, _ in given]
     others = [sorted(wrong) for _, wrong in given]
     if kind.startswith("missing"):
@@ -173,7 +175,7 @@ def _check(kind: Kind, telling: Telling, target: Target) -> None:
             raise InputError(f"needles: wants {'exactly one' if single else 'two or more'}")
         return
     shifted = [right[0] for right in rights if right]
-    before = [name for other in others for name in other]
+    before = list(itertools.chain.from_iterable(others))
     if len(set(shifted)) != 1 or set(before) != set(shifted) or not rights[-1]:
         raise InputError(
             "needles: in a shift, an earlier needle says `${other.piece}` and the last one says "
@@ -192,7 +194,7 @@ def _check_missing(
         raise InputError(f"piece {unsaid[0]} is missing, so `answers` must have it")
     if telling.question is None:
         raise InputError("question: say how a good assistant asks for the missing piece")
-    rivals = [name for other in others for name in other]
+    rivals = list(itertools.chain.from_iterable(others))
     if kind == "missing_easy" and rivals:
         raise InputError("needles: in missing_easy no other value is said; that is missing_hard")
     if kind == "missing_hard" and rivals != unsaid:
