@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from client_harness.tools import Tools
     from scenarios.haystack.history import LivedSession
     from scenarios.model import Scenario
+
+
+Delivery = Literal["context", "sessions"]
+"""How agents get the past: as one context ahead of the first turn, or session by session."""
 
 
 class ProviderOutage(Exception):
@@ -41,7 +45,8 @@ class Assignment:
     It holds the tools, the history before the first turn, the options and, only for scripted
     agents, the scenario. `servers` is for agents outside this process: it starts the run's HTTP
     host if it is not up and returns `[{name, url, headers}]`. `trial` identifies the trial within
-    the run, its arm included; a model's recorded answers are stored under it.
+    the run, its arm included; a model's recorded answers are stored under it. If past sessions are
+    delivered one by one, `history` is empty and `to_remember` is their number.
     """
 
     tools: Tools
@@ -50,17 +55,33 @@ class Assignment:
     options: dict[str, Any] = field(default_factory=dict)
     servers: Callable[[], Awaitable[list[dict[str, Any]]]] | None = None
     trial: str = ""
+    to_remember: int = 0
 
 
 class Agent(Protocol):
     """An agent in a conversation.
 
     It may also have `ask(question) -> str` (`judging.debrief.CanAnswer`), which answers a question
-    after the last turn in a fork of the conversation, without tools.
+    after the last turn in a fork of the conversation, without tools, and `remember` (see
+    `CanRemember`), which takes a past session.
     """
 
     async def turn(self, text: str) -> TurnResult:
         """Answer one message of the user."""
+        ...
+
+
+@runtime_checkable
+class CanRemember(Protocol):
+    """An agent that takes past sessions one by one, ahead of a fresh conversation."""
+
+    async def remember(self, session: LivedSession, number: int, of: int) -> TurnResult:
+        """Take a past session, the `number`th `of` all, and keep of it what may be needed later.
+
+        It is called for every session, oldest first and before the first turn, with no tools at
+        hand. Each trial begins with an empty memory. Of the result, `status`, `detail` and `usage`
+        count; the usage is reported apart from that of the turns.
+        """
         ...
 
 

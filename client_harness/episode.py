@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any, Literal
 
-from client_harness.contract import Agent, TurnResult
+from client_harness.contract import Agent, CanRemember, TurnResult
 from fault_profiles.decide import waits
 from fault_profiles.model import CallShape, Fault, ordered
 from fault_profiles.schedule import Moment
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from judge.reading import Reader
 
 DisclosureMode = Literal["notify", "locked"]
+HISTORY = "history_"
+"""What the names of usage begin with that past sessions took."""
 
 
 class Episode:
@@ -110,6 +112,24 @@ class Episode:
                 self.session.bugs.append(f"disclose: {wrong}")
             return 0
 
+    async def hand_over(self, agent: CanRemember) -> bool:
+        """Hand an agent the history session by session, ahead of the conversation.
+
+        Its usage is counted apart, as `history_<name>`. Returns whether the agent took everything;
+        if not, the trace is closed.
+        """
+        sessions = self.sessions
+        for number, session in enumerate(sessions, 1):
+            result = await agent.remember(session, number, len(sessions))
+            for name, amount in result.usage.items():
+                self._count(HISTORY + name, amount)
+            if result.status != "done":
+                self.status = result.status
+                why = f"past session {number} of {len(sessions)}: {result.detail or result.status}"
+                self.finish(self.status, why)
+                return False
+        return True
+
     async def converse(self, agent: Agent) -> str:
         """Play every turn with an agent and close the trace.
 
@@ -138,9 +158,12 @@ class Episode:
     async def _say(self, agent: Agent, text: str) -> TurnResult:
         result = await agent.turn(text)
         for name, amount in result.usage.items():
-            self.usage[name] = self.usage.get(name, 0) + amount
+            self._count(name, amount)
         self.session.message("assistant", result.text)
         return result
+
+    def _count(self, name: str, amount: float) -> None:
+        self.usage[name] = self.usage.get(name, 0) + amount
 
     def finish(self, status: str, reason: str | None = None) -> None:
         """Write the trace's last event: the status, the changes, and the facts about each fault."""

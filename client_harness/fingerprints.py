@@ -25,11 +25,14 @@ def fingerprints(
     disclosure: str,
     profile: Profile | None = None,
     reader: str = PHRASES,
+    *,
+    exposure: str = "all",
+    delivery: str = "context",
 ) -> dict[str, str]:
-    """Return a run's fingerprints: suite, world, code, judge, reader and disclosure.
+    """Return a run's fingerprints.
 
-    `profile` holds the faults that replace the scenarios' own. `reader` is phrases, or a judge
-    model's fingerprint.
+    They are suite, world, code, judge, reader, disclosure, exposure and delivery. `profile` holds
+    the faults that replace the scenarios' own. `reader` is phrases, or a judge model's fingerprint.
     """
     chosen = sorted(scenarios, key=lambda scenario: scenario.id)
     suite = [f"{scenario.id}={load.fingerprint(scenario)}" for scenario in chosen]
@@ -42,6 +45,8 @@ def fingerprints(
         "judge": judging(chosen),
         "reader": reader,
         "disclosure": disclosure,
+        "exposure": exposure,
+        "delivery": delivery,
     }
 
 

@@ -13,6 +13,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from client_harness.episode import HISTORY
 from client_harness.fingerprints import PHRASES
 from client_harness.haystack import figures
 from client_harness.haystack.figures import By
@@ -276,6 +277,8 @@ def tables(data: dict[str, Any]) -> list[Table]:
         shown.append(_compared(data, ran[0]))
     shown.append(_by_failure(data, ran[0]))
     shown += figures.tables(data)
+    if any(_remembering(agent) for agent in agents):
+        shown.append(_remembered(agents))
     if any(agent["debrief"] for agent in agents):
         shown.append(_debriefs(agents))
     shown.append(_read_by(data["reader"]))
@@ -308,8 +311,47 @@ def _passed(data: dict[str, Any], ran: list[str]) -> Table:
         needless = f"{calls['needless']} in {calls['needless_in']}" if calls["needless_in"] else "–"
         rows.append([*row, needless, str(agent["unknown"]), str(agent["not_exposed"])])
     return {
-        "title": f"Trials passed, {data['scenarios']} {noun} (95% Wilson interval{pass_k})",
+        "title": f"Trials passed, {data['scenarios']} {noun}{_played_with(data)} "
+        f"(95% Wilson interval{pass_k})",
         "columns": [*columns, "needless calls", "unknown", "not exposed"],
+        "rows": rows,
+    }
+
+
+SHOWN = {
+    "needed": "only the needed tools offered",
+    "oracle5": "the needed tools and the nearest others offered",
+    "search": "tools found by a search",
+    "sessions": "the past delivered by session",
+}
+"""What a run's exposure and delivery are in words, unless they are the usual ones."""
+
+
+def _played_with(data: dict[str, Any]) -> str:
+    prints = data["fingerprints"]
+    parts = [SHOWN.get(prints.get(part, ""), "") for part in ("exposure", "delivery")]
+    return "".join(f", {words}" for words in parts if words)
+
+
+def _remembering(agent: dict[str, Any]) -> dict[str, float]:
+    """Return what it took an agent to take past sessions, by name."""
+    usage = agent["usage"].items()
+    return {name.removeprefix(HISTORY): n for name, n in usage if name.startswith(HISTORY)}
+
+
+def _remembered(agents: list[dict[str, Any]]) -> Table:
+    names: set[str] = set()
+    for agent in agents:
+        names |= _remembering(agent).keys()
+    rows = []
+    for agent in agents:
+        took = _remembering(agent)
+        amounts = [f"{took[name]:,.10g}" if name in took else "–" for name in sorted(names)]
+        rows.append([agent["agent"], *amounts])
+    columns = ["agent", *(name.replace("_", " ") for name in sorted(names))]
+    return {
+        "title": "Usage for past sessions, ahead of the turns",
+        "columns": columns,
         "rows": rows,
     }
 

@@ -18,7 +18,8 @@ import anyio
 from client_harness import fingerprints
 from client_harness._host import Host, Servers
 from client_harness.agents._script import ScriptAgent
-from client_harness.contract import Agent, Assignment
+from client_harness.contract import Agent, Assignment, CanRemember, Delivery
+from client_harness.delivery import check_delivery
 from client_harness.episode import DisclosureMode, Episode, final_world, record
 from client_harness.expected import Known, expected
 from client_harness.haystack.labels import story
@@ -53,6 +54,7 @@ class RunRequest:
     `scenarios` are ids or absolute paths. Trial k of a scenario has the seed `scenario.seed + seed
     + k - 1`. `history` holds the numbers of a weave that precedes every scenario (see
     `scenarios.haystack.weave`), `expose` says what agents list: the tools, or a search for them.
+    `deliver` says how agents get histories: as one context, or session by session.
     `faults` names a profile that replaces the scenarios' own faults. `transport` is how agents in
     this process reach their tools. `options` go to the agents and are stored, so never put a secret
     there. `judge` holds the fields of a `JudgeModel` that reads the texts, or None for phrases.
@@ -69,6 +71,7 @@ class RunRequest:
     disclosure: DisclosureMode = "notify"
     expose: Exposure = "tools"
     history: str | None = None
+    deliver: Delivery = "context"
     faults: str | None = None
     transport: Transport = "memory"
     options: dict[str, Any] = field(default_factory=dict)
@@ -117,6 +120,8 @@ def start(request: RunRequest, home: Path | Callable[[], Path]) -> Run:
     request = _checked(request, faults)
     scenarios = _scenarios(request)
     prints = _fingerprints(request, scenarios, faults)
+    if request.deliver == "sessions":
+        check_delivery(request.agents, request.options, scenarios.values())
     folder = home if isinstance(home, Path) else home()
     return Run(Results.create(folder, asdict(request), prints), request, scenarios, faults)
 
@@ -145,11 +150,14 @@ def reopen(home: Path, jobs: int | None = None) -> Run:
 def _fingerprints(
     request: RunRequest, scenarios: dict[str, Scenario], faults: Profile | None
 ) -> dict[str, str]:
-    reader = _reader(request.judge_model)
-    disclosure = request.disclosure
-    if request.expose != "tools":
-        disclosure += f", {request.expose}"
-    return fingerprints.fingerprints(scenarios.values(), disclosure, faults, reader)
+    return fingerprints.fingerprints(
+        scenarios.values(),
+        request.disclosure,
+        faults,
+        _reader(request.judge_model),
+        exposure=request.expose,
+        delivery=request.deliver,
+    )
 
 
 def _reader(model: JudgeModel | None) -> str:
@@ -357,13 +365,10 @@ class Run:
         try:
             with host.offers(episode.session) as servers:
                 async with await self._tools(episode, servers) as tools:
-                    options = self.request.options
-                    given = Assignment(
-                        tools, episode.sessions, episode.scenario, options, servers, trial
-                    )
+                    given = self._assignment(episode, tools, servers, trial)
                     try:
                         async with resolve(agent).agent(given) as playing:
-                            await _play(episode, playing)
+                            await _play(episode, playing, given.to_remember > 0)
                             ended = True
                             if asked is not None:
                                 seed = episode.control.seed
@@ -380,6 +385,16 @@ class Run:
         if crash is None or ended:
             return None
         return f"{type(leaf(crash)).__name__}: {leaf(crash)}"
+
+    def _assignment(
+        self, episode: Episode, tools: Tools, servers: Servers, trial: str
+    ) -> Assignment:
+        given = Assignment(tools, [], episode.scenario, self.request.options, servers, trial)
+        if self.request.deliver == "sessions":
+            given.to_remember = len(episode.sessions)
+        else:
+            given.history = episode.sessions
+        return given
 
     async def _tools(
         self, episode: Episode, servers: Servers
@@ -479,8 +494,11 @@ async def _judge_again(
         trial.debrief = debrief.scored(trial.debrief, scenario, last, findings)
 
 
-async def _play(episode: Episode, agent: Agent) -> None:
+async def _play(episode: Episode, agent: Agent, by_session: bool) -> None:
+    """Play an episode with an agent that, if it is `by_session`, first gets the past so."""
     try:
+        if by_session and isinstance(agent, CanRemember) and not await episode.hand_over(agent):
+            return
         await episode.converse(agent)
     except InputError as stuck:
         if not isinstance(agent, ScriptAgent):

@@ -79,16 +79,25 @@ def messages(sessions: Sequence[LivedSession]) -> list[dict[str, str]]:
 
 def text(sessions: Sequence[LivedSession]) -> str:
     """Return all sessions as one transcript."""
-    blocks = []
-    for session in sessions:
-        lines = [f"{m['role'].capitalize()}: {_in_words(m)}" for m in session["messages"]]
-        blocks.append("\n".join([header(session["at"]), *lines]))
-    return "\n\n".join(blocks)
+    return "\n\n".join(f"{header(session['at'])}\n{_transcript(session)}" for session in sessions)
 
 
 def rendered(sessions: Sequence[LivedSession], kind: str) -> Any:
     """Return a history in one of the forms in `KINDS`."""
     return {"messages": messages, "native": list, "text": text}[kind](sessions)
+
+
+def alone(session: LivedSession, kind: str) -> Any:
+    """Return the messages of one session in one of the forms in `KINDS`, without its date."""
+    if kind == "native":
+        return session["messages"]
+    if kind == "text":
+        return _transcript(session)
+    return [{"role": m["role"], "text": _in_words(m)} for m in session["messages"]]
+
+
+def _transcript(session: LivedSession) -> str:
+    return "\n".join(f"{m['role'].capitalize()}: {_in_words(m)}" for m in session["messages"])
 
 
 def _in_words(message: PastMessage) -> str:

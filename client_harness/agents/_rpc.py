@@ -42,7 +42,7 @@ class Peer:
     def __init__(self, process: anyio.abc.Process, name: str, stderr: IO[bytes]) -> None:
         assert process.stdin is not None and process.stdout is not None
         self.process = process
-        self._name = name
+        self.name = name
         self._stderr = stderr
         self._number = 0
         self._in = process.stdin
@@ -72,7 +72,7 @@ class Peer:
         error = answer.get("error")
         if error is not None:
             why = error.get("message") if isinstance(error, dict) else error
-            raise PeerError(f"{self._name} answered {method} with an error: {_short(str(why))}")
+            raise PeerError(f"{self.name} answered {method} with an error: {_short(str(why))}")
         if not isinstance(answer.get("result"), dict):
             shown = _short(json.dumps(answer))
             raise await self._failed(
@@ -110,7 +110,7 @@ class Peer:
         tail = " ".join(self._stderr.read().decode(errors="replace").split())[-TAIL:]
         if tail:
             what += f"; its stderr ends with: {tail}"
-        return PeerError(f"{self._name} {what}")
+        return PeerError(f"{self.name} {what}")
 
     async def end(self, seconds: float = 3.0) -> None:
         """End the process: close its stdin and wait, then terminate it, then kill it.

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from client_harness.contract import Assignment, TurnResult
+from scenarios.haystack.history import LivedSession
 from scenarios.script import Step
 from servers.kit.errors import InputError
 from servers.kit.expr.evaluate import evaluate, render
@@ -31,6 +32,10 @@ class ScriptAgent:
         self.scope |= {"now": now, "today": now[:10], "user": text}
         async for answer in self._steps:
             return TurnResult(answer)
+        return TurnResult("")
+
+    async def remember(self, session: LivedSession, number: int, of: int) -> TurnResult:
+        """Pass over a past session: what a script needs of it is written in the script."""
         return TurnResult("")
 
     async def _walk(self, steps: list[Step]) -> AsyncIterator[str]:

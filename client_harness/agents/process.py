@@ -3,13 +3,18 @@
 The process speaks JSON-RPC on stdin and stdout, and MCP over HTTP with the episode's services.
 
     → initialize {protocol}
-      ← {agent, history: messages|native|text, tool_refresh}
+      ← {agent, history: messages|native|text, tool_refresh, remembers?: true}
+    → history/session {trial, number, of, at, messages}
+      ← {status?, usage?, detail?}
     → session/start {history, mcp_servers, now}
       ← {}
     → turn {text}
       ← {status: done|limit|error|outage, text, usage, detail?}
     → close
       ← {}
+
+`history/session` comes once for each past session, and only if a run delivers them one by one to an
+agent that says `remembers: true`.
 
 `outage` means that the agent's model could not be reached, and makes the trial unknown. An agent
 that knows its steps numbers them, starting from 1 in each turn, in the header `x-agent-step` of its
@@ -18,6 +23,7 @@ MCP requests. Tool use is scored only from the services' trace.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shlex
 from collections.abc import AsyncGenerator
@@ -27,6 +33,7 @@ from typing import Any
 from client_harness.agents import _history
 from client_harness.agents._rpc import Peer, PeerError, peer
 from client_harness.contract import Assignment, ProviderOutage, TurnResult
+from scenarios.haystack.history import LivedSession
 from servers.kit.errors import InputError
 from servers.kit.values import iso
 
@@ -39,11 +46,54 @@ SETTINGS = ("model", "api_base", "max_steps", "max_seconds", "max_tokens", "temp
 
 
 class ProcessAgent:
-    """A conversation with a started process."""
+    """A conversation with a started process.
 
-    def __init__(self, peer: Peer, seconds: float) -> None:
+    `kind` is the form in which it wants earlier sessions.
+    """
+
+    def __init__(self, peer: Peer, given: Assignment, kind: str, seconds: float) -> None:
         self._peer = peer
+        self._given = given
+        self._kind = kind
         self._seconds = seconds
+
+    async def start(self) -> None:
+        """Begin the conversation: give the process the history and the servers.
+
+        Raises `PeerError`.
+        """
+        assert self._given.servers is not None
+        start = {
+            "history": _history.rendered(self._given.history, self._kind),
+            "mcp_servers": await self._given.servers(),
+            "now": iso(self._given.tools.now),
+        }
+        await self._peer.request("session/start", start, self._seconds)
+
+    async def remember(self, session: LivedSession, number: int, of: int) -> TurnResult:
+        """Send the process a past session; the conversation begins after the last one.
+
+        A process that fails at a session has failed as an agent, one that fails to begin the
+        conversation is an outage, as it is without sessions. Raises `ProviderOutage`.
+        """
+        past = {
+            "trial": _opaque(self._given.trial),
+            "number": number,
+            "of": of,
+            "at": session["at"],
+            "messages": _history.alone(session, self._kind),
+        }
+        try:
+            taken = await self._peer.request("history/session", past, self._seconds)
+            result = _result(taken, "history/session")
+        except PeerError as failure:
+            return TurnResult("", "error", detail=str(failure))
+        if number == of and result.status == "done":
+            try:
+                await self.start()
+            except PeerError as failure:
+                raise ProviderOutage(str(failure)) from None
+        return result
 
     async def turn(self, text: str) -> TurnResult:
         """Send the process a turn and return its result.
@@ -55,19 +105,24 @@ class ProcessAgent:
             return TurnResult("", "error", detail="the process has exited")
         try:
             answer = await self._peer.request("turn", {"text": text}, self._seconds)
-            return _result(answer)
+            return _result(answer, "turn")
         except PeerError as failure:
             return TurnResult("", "error", detail=str(failure))
 
 
-def _result(answer: dict[str, Any]) -> TurnResult:
+def _opaque(trial: str) -> str:
+    """Return a name for a trial that tells nothing about its scenario."""
+    return hashlib.blake2b(trial.encode(), digest_size=8).hexdigest()
+
+
+def _result(answer: dict[str, Any], method: str) -> TurnResult:
     status = answer.get("status", "done")
     said = answer.get("text", "")
     usage = answer.get("usage", {})
     detail = answer.get("detail", "")
     if status not in STATUSES or not isinstance(said, str) or not isinstance(usage, dict):
         shape = f"{{status: {'|'.join(STATUSES)}, text, usage}}"
-        raise PeerError(f"a turn's answer must be {shape}, not {str(answer)[:300]}")
+        raise PeerError(f"the answer to {method} must be {shape}, not {str(answer)[:300]}")
     if status == "outage":
         raise ProviderOutage(str(detail) or "the agent reports that its model cannot be reached")
     amounts = {}
@@ -100,7 +155,8 @@ def _seconds(given: Any) -> float:
 async def agent(given: Assignment) -> AsyncGenerator[ProcessAgent]:
     """Start the command, give it the history and the servers, and end it afterwards.
 
-    Raises `ProviderOutage` if it fails before its first turn, and `InputError` for invalid options.
+    If past sessions come one by one, it gets the servers after the last one. Raises
+    `ProviderOutage` if it fails before it is given anything, and `InputError` for invalid options.
     """
     command = _command(given.options.get("command"))
     seconds = _seconds(given.options.get("turn_seconds") or 300)
@@ -128,7 +184,6 @@ async def _started(command: list[str], env: dict[str, str], name: str) -> AsyncG
 
 
 async def _begin(started: Peer, given: Assignment, seconds: float) -> ProcessAgent:
-    assert given.servers is not None
     hello = await started.request("initialize", {"protocol": PROTOCOL}, seconds)
     kind = hello.get("history", "messages")
     refresh = hello.get("tool_refresh", "call")
@@ -139,11 +194,12 @@ async def _begin(started: Peer, given: Assignment, seconds: float) -> ProcessAge
             "the agent's process gave an invalid answer to initialize: "
             f"{wants}, not {kind!r} and {refresh!r}"
         )
-    servers = await given.servers()
-    start = {
-        "history": _history.rendered(given.history, kind),
-        "mcp_servers": servers,
-        "now": iso(given.tools.now),
-    }
-    await started.request("session/start", start, seconds)
-    return ProcessAgent(started, seconds)
+    made = ProcessAgent(started, given, kind, seconds)
+    if not given.to_remember:
+        await made.start()
+    elif hello.get("remembers") is not True:
+        raise InputError(
+            f"{started.name} cannot take past sessions one by one: its answer to initialize must "
+            "say `remembers: true`, and it must answer `history/session`; or use --deliver context"
+        )
+    return made

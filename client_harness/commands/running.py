@@ -32,6 +32,13 @@ class DisclosureMode(StrEnum):
     locked = "locked"
 
 
+class Delivery(StrEnum):
+    """How agents get past sessions."""
+
+    context = "context"
+    sessions = "sessions"
+
+
 def run(
     names: Annotated[
         list[str] | None,
@@ -81,6 +88,15 @@ def run(
             metavar="NUMBERS",
         ),
     ] = None,
+    deliver: Annotated[
+        Delivery,
+        typer.Option(
+            help=(
+                "How agents get past sessions: all in the context, or one by one ahead of a fresh "
+                "conversation, for agents with a memory."
+            )
+        ),
+    ] = Delivery.context,
     model: Annotated[
         str | None, typer.Option(help="The agent's model, as litellm names it.")
     ] = None,
@@ -147,6 +163,7 @@ def run(
         disclosure=disclose.value,
         expose=expose.value,
         history=history,
+        deliver=deliver.value,
         faults=faults,
         transport="http" if http else "memory",
         options={**given, **_options(option or [])},

@@ -256,6 +256,6 @@ def test_a_run_offers_agents_a_search_and_says_so(tmp_path: Path) -> None:
     (searched,) = results["search"].trials()
     assert listed.verdicts == searched.verdicts
     assert listed.verdicts["base"]["value"] == "pass"
-    shown = {expose: r.fingerprints["disclosure"] for expose, r in results.items()}
-    assert shown == {"tools": "notify", "search": "notify, search"}
+    shown = {expose: r.fingerprints["exposure"] for expose, r in results.items()}
+    assert shown == {"tools": "tools", "search": "search"}
     assert command("resume", tmp_path / "search").status == 0
