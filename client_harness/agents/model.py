@@ -1,6 +1,8 @@
 """A language model as an agent in this process.
 
-It is a plain loop of completions and tool calls, with any model that litellm reaches.
+It is a plain loop of completions and tool calls, with any model that litellm reaches. It has no
+memory: of past sessions that come one by one, it keeps nothing. `model_full_context` and
+`model_notes` are the same agent with a memory.
 """
 
 from __future__ import annotations
@@ -19,11 +21,12 @@ from client_harness._litellm import ContextExceeded, Endpoint, Recording
 from client_harness.agents import _history
 from client_harness.contract import Assignment, TurnResult
 from client_harness.tools import ToolInfo
+from scenarios.haystack.history import LivedSession
 from servers.kit.errors import InputError, did_you_mean
 from servers.kit.values import iso
 
 ABOUT = "a language model through litellm (--model, --api-base; --record and --replay)"
-PROMPT = Path(__file__).parent / "prompts" / "system.md"
+PROMPTS = Path(__file__).parent / "prompts"
 REFUSAL = "The conversation is over, so no tool can be called. Answer in words."
 
 
@@ -82,14 +85,19 @@ class Options:
 
 
 class ModelAgent:
-    """A conversation with a model. Its messages are kept across turns, after the history's."""
+    """A conversation with a model. Its messages are kept across turns, after the history's.
+
+    A memory is a subclass that overrides `remember`, and puts what it keeps before the conversation
+    with `_begin_with`.
+    """
 
     def __init__(self, given: Assignment, options: Options) -> None:
         self._tools = given.tools
         self._options = options
-        prompt = PROMPT.read_text(encoding="utf-8").strip()
-        self._messages = [{"role": "system", "content": prompt}, *_history.chat(given.history)]
-        self._opening = f"{_history.header(iso(given.tools.now))}\n" if given.history else ""
+        self._begin_with(_history.chat(given.history))
+        # Whatever an agent remembers of a past, it knows what day it is.
+        has_past = bool(given.history or given.to_remember)
+        self._opening = f"{_history.header(iso(given.tools.now))}\n" if has_past else ""
         endpoint = Endpoint(options.api_base, options.retries)
         self._source: Endpoint | Recording = endpoint
         if options.replay is not None:
@@ -98,6 +106,17 @@ class ModelAgent:
             self._source = Recording(Path(options.record), given.trial, endpoint)
         self._listed: list[dict[str, Any]] | None = None
         self._tokens = 0
+
+    def _begin_with(self, past: list[dict[str, Any]], notes: str = "") -> None:
+        """Put messages of the past, or notes about it, before the conversation."""
+        prompt = prompt_named("system")
+        if notes:
+            prompt += f"\n\n{notes}"
+        self._messages: list[dict[str, Any]] = [{"role": "system", "content": prompt}, *past]
+
+    async def remember(self, session: LivedSession, number: int, of: int) -> TurnResult:
+        """Forget a past session."""
+        return TurnResult("")
 
     async def turn(self, text: str) -> TurnResult:
         """Ask the model, make its calls and ask again.
@@ -110,27 +129,13 @@ class ModelAgent:
             self._listed = None
         result = TurnResult("")
         deadline = time.monotonic() + self._options.max_seconds
-        too_long = f"the turn took more than {self._options.max_seconds:g} s"
         for _ in range(self._options.max_steps):
             if self._tokens >= self._options.max_tokens:
                 most = self._options.max_tokens
                 return self._limit(result, f"the limit of {most} tokens was reached")
-            request = await self._request()
-            response = None
-            left = deadline - time.monotonic()
-            if left <= 0:
-                # A request cancelled before it is sent would remain in litellm's thread and never
-                # be awaited.
-                return self._limit(result, too_long)
-            with anyio.move_on_after(left):
-                try:
-                    response = await self._source.complete(request)
-                except ContextExceeded as full:
-                    return self._limit(result, str(full))
-            if response is None:
-                return self._limit(result, too_long)
-            self._count(result, response)
-            message = response["message"]
+            message = await self._completed(await self._request(), result, deadline)
+            if message is None:
+                return result
             result.text = str(message.get("content") or "")
             calls = message.get("tool_calls") or []
             if not calls:
@@ -138,6 +143,33 @@ class ModelAgent:
                 return result
             await self._act(result.text, calls)
         return self._limit(result, f"{self._options.max_steps} requests did not end the turn")
+
+    async def _completed(
+        self, request: dict[str, Any], result: TurnResult, deadline: float
+    ) -> dict[str, Any] | None:
+        """Return the model's message, and count what it took in `result`.
+
+        If there is none by the deadline, or the request does not fit, that is a limit in `result`.
+        """
+        too_long = f"the turn took more than {self._options.max_seconds:g} s"
+        response = None
+        left = deadline - time.monotonic()
+        if left <= 0:
+            # A request cancelled before it is sent would remain in litellm's thread and never be
+            # awaited.
+            self._limit(result, too_long)
+            return None
+        with anyio.move_on_after(left):
+            try:
+                response = await self._source.complete(request)
+            except ContextExceeded as full:
+                self._limit(result, str(full))
+                return None
+        if response is None:
+            self._limit(result, too_long)
+            return None
+        self._count(result, response)
+        return response["message"]
 
     async def ask(self, question: str) -> str:
         """Answer a question in a copy of the conversation, and forget it.
@@ -162,15 +194,33 @@ class ModelAgent:
             messages += _refused(calls)
         return ""
 
+    async def _note(self, messages: list[dict[str, Any]]) -> TurnResult:
+        """Return what the model answers outside of the conversation and without tools.
+
+        What it takes counts towards no limit of the conversation.
+        """
+        result = TurnResult("")
+        spent = self._tokens
+        deadline = time.monotonic() + self._options.max_seconds
+        message = await self._completed(self._plain(messages), result, deadline)
+        self._tokens = spent
+        if message is not None:
+            result.text = str(message.get("content") or "").strip()
+        return result
+
     def _without_tools(self, messages: list[dict[str, Any]]) -> dict[str, Any]:
         """Return a request in which no tool may be called.
 
         The tools stay listed, because some providers refuse a conversation with calls otherwise.
         """
-        request: dict[str, Any] = {"model": self._options.model, "messages": list(messages)}
+        request = self._plain(messages)
         if self._listed:
             request["tools"] = self._listed
             request["tool_choice"] = "none"
+        return request
+
+    def _plain(self, messages: list[dict[str, Any]]) -> dict[str, Any]:
+        request: dict[str, Any] = {"model": self._options.model, "messages": list(messages)}
         if self._options.temperature is not None:
             request["temperature"] = self._options.temperature
         return request
@@ -183,11 +233,9 @@ class ModelAgent:
     async def _request(self) -> dict[str, Any]:
         if self._listed is None or self._options.refresh == "call":
             self._listed = [_function(tool) for tool in await self._tools.list_tools()]
-        request: dict[str, Any] = {"model": self._options.model, "messages": list(self._messages)}
+        request = self._plain(self._messages)
         if self._listed:
             request["tools"] = self._listed
-        if self._options.temperature is not None:
-            request["temperature"] = self._options.temperature
         if self._options.answer_tokens is not None:
             request["max_tokens"] = self._options.answer_tokens
         return request
@@ -226,6 +274,11 @@ class ModelAgent:
             results.append({"role": "tool", "tool_call_id": key, "content": result})
         message = {"role": "assistant", "content": content or None, "tool_calls": repeated_calls}
         self._messages += [message, *results]
+
+
+def prompt_named(name: str) -> str:
+    """Return the text of a file of `prompts/`."""
+    return (PROMPTS / f"{name}.md").read_text(encoding="utf-8").strip()
 
 
 def _refused(calls: list[dict[str, Any]]) -> list[dict[str, Any]]:
