@@ -59,7 +59,11 @@ class Host:
                 episodes.add(name, session, token)
             headers = {"Authorization": f"Bearer {token}"}
             # One search covers all services, so it needs one server.
-            offered = [ALL] if session.expose == "search" else list(session.classes)
+            offered = [ALL]
+            if session.expose == "all":
+                # A service may have no tool that this episode offers.
+                having = [name for name, cls in session.classes.items() if cls.tools]
+                offered = having or list(session.classes)
             return [
                 {"name": s, "url": f"http://127.0.0.1:{port}/{name}/{s}/mcp", "headers": headers}
                 for s in offered

@@ -53,7 +53,7 @@ class Episode:
         faulted: bool = True,
         disclose: DisclosureMode = "notify",
         faults: list[Fault] | None = None,
-        expose: Exposure = "tools",
+        expose: Exposure = "all",
     ) -> None:
         # Its patterns take long to compile, and a server that only serves needs none of them.
         from client_harness.user import User

@@ -319,10 +319,10 @@ def _passed(data: dict[str, Any], ran: list[str]) -> Table:
 
 
 SHOWN = {
-    "needed": "only the needed tools offered",
-    "oracle5": "the needed tools and the nearest others offered",
-    "search": "tools found by a search",
-    "sessions": "the past delivered by session",
+    "needed": "needed tools",
+    "oracle5": "needed and nearest tools",
+    "search": "tools by search",
+    "sessions": "past by session",
 }
 """What a run's exposure and delivery are in words, unless they are the usual ones."""
 

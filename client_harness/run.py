@@ -38,9 +38,10 @@ from judge.verdict import judge
 from scenarios import load
 from scenarios.haystack.instances import Instance, crossed
 from scenarios.model import Scenario
+from scenarios.offered import Offered, narrowed_to
 from servers.kit.errors import InputError
 from servers.kit.events import Attempt, Event, end_of, read_trace, to_json
-from servers.kit.session import ALL, Exposure
+from servers.kit.session import ALL
 from servers.kit.store import World
 
 Tell = Callable[[int, int, Trial | None], None]
@@ -53,8 +54,8 @@ class RunRequest:
 
     `scenarios` are ids or absolute paths. Trial k of a scenario has the seed `scenario.seed + seed
     + k - 1`. `history` holds the numbers of a weave that precedes every scenario (see
-    `scenarios.haystack.weave`), `expose` says what agents list: the tools, or a search for them.
-    `deliver` says how agents get histories: as one context, or session by session.
+    `scenarios.haystack.weave`), `expose` says which tools agents are offered (see
+    `scenarios.offered`), `deliver` how they get histories: as one context, or session by session.
     `faults` names a profile that replaces the scenarios' own faults. `transport` is how agents in
     this process reach their tools. `options` go to the agents and are stored, so never put a secret
     there. `judge` holds the fields of a `JudgeModel` that reads the texts, or None for phrases.
@@ -69,7 +70,7 @@ class RunRequest:
     seed: int = 0
     jobs: int = 1
     disclosure: DisclosureMode = "notify"
-    expose: Exposure = "tools"
+    expose: Offered = "all"
     history: str | None = None
     deliver: Delivery = "context"
     faults: str | None = None
@@ -219,7 +220,7 @@ def _scenarios(request: RunRequest) -> dict[str, Scenario]:
         if scenario.id in scenarios:
             raise InputError(f"two scenarios are called {scenario.id!r}; rename one of the files")
         after = [scenario] if request.history is None else crossed(scenario, request.history)
-        scenarios |= {one.id: one for one in after}
+        scenarios |= {one.id: narrowed_to(one, request.expose) for one in after}
     return scenarios
 
 
@@ -344,7 +345,7 @@ class Run:
             faulted=faulted,
             disclose=self.request.disclosure,
             faults=self.faults,
-            expose=self.request.expose,
+            expose="search" if self.request.expose == "search" else "all",
         )
 
     async def _converse(

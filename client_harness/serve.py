@@ -45,7 +45,7 @@ def open_session(
     seed: int | None = None,
     disclose: DisclosureMode = "notify",
     most_tools: int | None = None,
-    expose: Exposure = "tools",
+    expose: Exposure = "all",
 ) -> tuple[Session, Scenario | None]:
     """Return a session to serve, with its scenario if one was named.
 
@@ -63,7 +63,7 @@ def open_session(
         session.expose = expose
         session.briefing = briefing(session, session.control.get("world") or world or DEFAULT_WORLD)
         count = sum(len(cls.tools) for cls in session.classes.values())
-        if most_tools is not None and expose == "tools" and count > most_tools:
+        if most_tools is not None and expose == "all" and count > most_tools:
             raise InputError(
                 f"these services have {count} tools, more than {most_tools}; "
                 "choose fewer with --services"
@@ -93,7 +93,7 @@ def open_play(
     seed: int | None = None,
     disclose: DisclosureMode = "notify",
     most_tools: int | None = None,
-    expose: Exposure = "tools",
+    expose: Exposure = "all",
     folder: Path | None = None,
 ) -> Played:
     """Return a scenario to serve, whose trace goes to a file in `folder` as it is played.
@@ -113,7 +113,7 @@ def open_play(
         kept = _among(names, made.services)
         tools = {name: patterns for name, patterns in made.tools.items() if name in kept}
         made = made.model_copy(update={"services": kept, "tools": tools})
-    if most_tools is not None and expose == "tools":
+    if most_tools is not None and expose == "all":
         made = load.fewer(made, most_tools)
     episode = Episode(
         made,

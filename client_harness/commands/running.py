@@ -7,18 +7,19 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from client_harness.commands import _print
 from client_harness.commands.judging import ApiBase, Model, Votes
-from client_harness.commands.serving import How
+from client_harness.commands.serving import SEARCH, one_of
 from servers.kit.seeds import MOST_SEED
 
 if TYPE_CHECKING:
     from client_harness.results import Results
     from client_harness.run import Run, Tell
+    from scenarios.offered import Offered
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 Folder = Annotated[Path, typer.Argument(help="The folder of a run.", metavar="RUN")]
@@ -79,8 +80,17 @@ def run(
         ),
     ] = None,
     expose: Annotated[
-        How, typer.Option(help="What agents list: the tools, or two that find and call them.")
-    ] = How.tools,
+        str,
+        typer.Option(
+            parser=one_of("all", "needed", "oracle5", SEARCH),
+            metavar="<all|needed|oracle5|search>",
+            help=(
+                "Which tools agents are offered: all that the services have, those that right runs "
+                "call, these and the nearest others (five in all, at least four of them others), "
+                "or two that find and call all of them."
+            ),
+        ),
+    ] = "all",
     history: Annotated[
         str | None,
         typer.Option(
@@ -161,7 +171,7 @@ def run(
         seed=seed,
         jobs=jobs,
         disclosure=disclose.value,
-        expose=expose.value,
+        expose=cast("Offered", expose),
         history=history,
         deliver=deliver.value,
         faults=faults,

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import typer
 
@@ -15,16 +14,23 @@ from servers.kit.seeds import MOST_SEED
 
 if TYPE_CHECKING:
     from client_harness.played import Played
-    from servers.kit.session import Session
+    from servers.kit.session import Exposure, Session
 
 
-class How(StrEnum):
-    """How the tools of services are offered."""
+def one_of(*names: str) -> Callable[[str], str]:
+    """Return a parser of `--expose` that takes these names, and explains the former one."""
 
-    tools = "tools"
-    search = "search"
+    def read(said: str) -> str:
+        if said in names:
+            return said
+        if said == "tools":
+            raise typer.BadParameter("what was called 'tools' is now called 'all'")
+        raise typer.BadParameter(f"{said!r} is not one of {', '.join(names)}")
+
+    return read
 
 
+SEARCH = "search"
 Services = Annotated[
     str | None,
     typer.Option(
@@ -43,12 +49,14 @@ Faults = Annotated[
     str | None, typer.Option(help="A fault profile: a name or a YAML file.", metavar="PROFILE")
 ]
 Expose = Annotated[
-    How,
+    str,
     typer.Option(
+        parser=one_of("all", SEARCH),
+        metavar="<all|search>",
         help=(
             "What clients list: the tools, or two tools that find and call them, "
             "which costs an agent few tokens whatever the number of services."
-        )
+        ),
     ),
 ]
 Kept = Annotated[
@@ -73,7 +81,7 @@ ScenarioName = Annotated[
 def serve(
     scenario: ScenarioName = None,
     services: Services = None,
-    expose: Expose = How.tools,
+    expose: Expose = "all",
     world: Person = None,
     faults: Faults = None,
     stdio: Annotated[
@@ -131,7 +139,7 @@ def serve(
             seed=seed,
             disclose=disclose,
             most_tools=most_tools,
-            expose=expose.value,
+            expose=cast("Exposure", expose),
             folder=traces,
         )
         session = play.episode.session
@@ -144,9 +152,9 @@ def serve(
             db=db,
             seed=seed,
             most_tools=most_tools,
-            expose=expose.value,
+            expose=cast("Exposure", expose),
         )
-        if not chosen and expose is How.tools:
+        if not chosen and expose == "all":
             _print.note(_others(session))
     if stdio:
         serving.stdio(session)
@@ -195,7 +203,7 @@ def connect(
     client: Annotated[str, typer.Argument(help="claude-desktop, claude-code, cursor or vscode.")],
     scenario: ScenarioName = None,
     services: Services = None,
-    expose: Expose = How.tools,
+    expose: Expose = "all",
     world: Person = None,
     faults: Faults = None,
     db: Kept = None,
@@ -225,7 +233,7 @@ def connect(
     # Opening the session here reports a mistake here rather than in the client.
     kept = db if db is not None and (scenario is not None or is_there(db)) else None
     session, played = open_session(
-        scenario, chosen, world=world, faults=faults, db=kept, expose=expose.value
+        scenario, chosen, world=world, faults=faults, db=kept, expose=cast("Exposure", expose)
     )
     arguments = []
     if scenario is not None:
@@ -241,9 +249,9 @@ def connect(
     if db is not None:
         arguments += ["--db", str(db.resolve())]
     place = (traces or FOLDER).resolve()
-    if expose is How.search:
-        arguments += ["--expose", expose.value]
-    tools = 2 if expose is How.search else _tools(session)
+    if expose == SEARCH:
+        arguments += ["--expose", expose]
+    tools = 2 if expose == SEARCH else _tools(session)
     if target.most_tools is not None and tools > target.most_tools:
         if played is None:
             _print.note(
@@ -264,7 +272,7 @@ def connect(
         _print.as_json(connecting.configuration(target, entry, name))
     if played is not None:
         _print.note(f"note: when you have played, judge it with: client_harness judge {place}")
-    elif not chosen and expose is How.tools:
+    elif not chosen and expose == "all":
         _print.note(_others(session))
 
 

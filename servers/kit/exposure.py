@@ -147,8 +147,8 @@ _WORD = re.compile(r"[a-z0-9]+")
 
 
 @functools.cache
-def _vocabulary() -> dict[str, tuple[str, ...]]:
-    """Return word → the words that tools use for it, from the file beside this one."""
+def vocabulary() -> dict[str, tuple[str, ...]]:
+    """Return stem → those of the words that tools use for it, from the file beside this one."""
     meant: dict[str, tuple[str, ...]] = {}
     for words, others in read(Path(__file__).with_suffix(".yaml"))["same"].items():
         for word in words.split():
@@ -170,7 +170,8 @@ def _stem(word: str) -> str:
     return word.removesuffix("e") if len(word) > 3 else word
 
 
-def _stems(text: str) -> list[str]:
+def stems(text: str) -> list[str]:
+    """Return the words of a text without their endings; words that say nothing are left out."""
     return [_stem(word) for word in _WORD.findall(text.lower()) if word not in _stop_words()]
 
 
@@ -199,7 +200,7 @@ def _weights(
     names = list(inspect.signature(spec.run).parameters)[1:]
     texts.append((" ".join(names).replace("_", " "), _ARGUMENT))
     for text, weight in texts:
-        for stem in set(_stems(text)):
+        for stem in set(stems(text)):
             counts[stem] = counts.get(stem, 0.0) + weight
     return counts, sum(counts.values())
 
@@ -218,8 +219,8 @@ def rank(query: str, services: Mapping[str, type[Service]]) -> list[tuple[str, s
         return []
     mean = sum(size for _, size in tools.values()) / len(tools)
     scores: dict[tuple[str, str], float] = {}
-    for word in dict.fromkeys(_stems(query)):
-        meant = (word, *_vocabulary().get(word, ()))
+    for word in dict.fromkeys(stems(query)):
+        meant = (word, *vocabulary().get(word, ()))
         best: dict[tuple[str, str], float] = {}
         for term in meant:
             having = [key for key, (weights, _) in tools.items() if term in weights]

@@ -146,7 +146,7 @@ class Audience:
 
         A search lists the same two tools at all times, so nobody has to be told.
         """
-        if session.hidden and session.expose == "tools" and not _modern(ctx):
+        if session.hidden and session.expose == "all" and not _modern(ctx):
             mcp_session = ""
             if ctx.request is not None:
                 mcp_session = ctx.request.headers.get("mcp-session-id", "")

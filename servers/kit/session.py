@@ -34,7 +34,8 @@ SEPARATOR = "__"
 """Separates service and tool in the tool names of a server with several services."""
 
 
-Exposure = Literal["tools", "search"]
+Exposure = Literal["all", "search"]
+"""What a session lists: all its tools, or a search for them."""
 
 
 class FaultLike(Protocol):
@@ -84,7 +85,7 @@ class Session:
         tools: Mapping[str, Sequence[str]] | None = None,
         locked: bool = False,
         call_limit: int | None = None,
-        expose: Exposure = "tools",
+        expose: Exposure = "all",
     ) -> None:
         self.world = world
         self.control = control

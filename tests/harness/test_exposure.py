@@ -75,7 +75,7 @@ async def played(name: str, expose: Exposure, connect: Connect, use: Any = None)
 def test_a_trace_is_the_same_as_without_the_search(name: str, connect: Connect) -> None:
     async def traces() -> list[list[str]]:
         texts = []
-        for expose in ("tools", "search"):
+        for expose in ("all", "search"):
             episode = await played(name, expose, connect)
             texts.append([to_json(event) for event in episode.session.trace()])
             episode.close()
@@ -247,15 +247,15 @@ def test_a_client_on_stdio_finds_and_calls() -> None:
 
 def test_a_run_offers_agents_a_search_and_says_so(tmp_path: Path) -> None:
     results = {}
-    for expose in ("tools", "search"):
+    for expose in ("all", "search"):
         home = tmp_path / expose
         done = command("run", PAY, "--agent", "oracle", "--expose", expose, "--out", home)
         assert done.status == 0, done.err
         results[expose] = Results.open(home)
-    (listed,) = results["tools"].trials()
+    (listed,) = results["all"].trials()
     (searched,) = results["search"].trials()
     assert listed.verdicts == searched.verdicts
     assert listed.verdicts["base"]["value"] == "pass"
     shown = {expose: r.fingerprints["exposure"] for expose, r in results.items()}
-    assert shown == {"tools": "tools", "search": "search"}
+    assert shown == {"all": "all", "search": "search"}
     assert command("resume", tmp_path / "search").status == 0
