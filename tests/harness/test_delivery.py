@@ -106,7 +106,7 @@ def test_each_trial_gets_every_session_and_then_a_fresh_conversation(tmp_path: P
         assert {past["of"] for past in memory["past"]} == {3}
         assert [past["at"] for past in memory["past"]] == [session["at"] for session in lived()]
         assert [past["messages"] for past in memory["past"]] == [s["messages"] for s in lived()]
-    trials = {past["trial"] for memory in (one, two) for past in memory["past"]}
+    trials = {past["trial"] for past in [*one["past"], *two["past"]]}
     assert len(trials) == 2
     assert not any("venmo" in trial or "recovery" in trial for trial in trials)
 
