@@ -27,16 +27,16 @@ Choose = Callable[[list[Any]], Any]
 class Recaller:
     """Looks for each hidden piece, asks for what it does not find, and then does the deed.
 
-    `sessions` is what it remembers. `choose` takes one of the values found; without `asks`, it
-    takes the first value of all where none was found.
+    It remembers the latest `window` sessions, by default all of them. `choose` takes one of the
+    values found; without `asks`, it takes the first value of all where none was found.
     """
 
     def __init__(
         self,
         given: Assignment,
-        sessions: Sequence[LivedSession],
         choose: Choose,
         *,
+        window: int | None = None,
         asks: bool = True,
     ) -> None:
         if not isinstance(given.scenario, Instance):
@@ -46,12 +46,25 @@ class Recaller:
             )
         self.given = given
         self.instance = given.scenario
-        self.texts = [json.dumps(s["messages"], ensure_ascii=False) for s in sessions]
+        self._window = window
+        self.texts: list[str] = []
+        for session in given.history:
+            self._keep(session)
         self._choose = choose
         self._asks = asks
         self._asked: list[str] = []
         self._script: ScriptAgent | None = None
         self._values: dict[str, Any] = {}
+
+    def _keep(self, session: LivedSession) -> None:
+        self.texts.append(json.dumps(session["messages"], ensure_ascii=False))
+        if self._window is not None:
+            self.texts = self.texts[max(len(self.texts) - self._window, 0) :]
+
+    async def remember(self, session: LivedSession, number: int, of: int) -> TurnResult:
+        """Keep a past session, as one of the latest."""
+        self._keep(session)
+        return TurnResult("")
 
     async def turn(self, text: str) -> TurnResult:
         """Answer with a question, or do the deed with what was found."""

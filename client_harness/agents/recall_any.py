@@ -12,4 +12,4 @@ ABOUT = "of instances: takes the first value that was said, whatever came later"
 
 def agent(given: Assignment) -> AbstractAsyncContextManager[Agent]:
     """Take any value."""
-    return recalling(Recaller(given, given.history, lambda found: found[0]))
+    return recalling(Recaller(given, lambda found: found[0]))

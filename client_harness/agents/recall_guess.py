@@ -12,4 +12,4 @@ ABOUT = "of instances: forgets everything, guesses and never asks"
 
 def agent(given: Assignment) -> AbstractAsyncContextManager[Agent]:
     """Guess."""
-    return recalling(Recaller(given, [], lambda found: found[-1], asks=False))
+    return recalling(Recaller(given, lambda found: found[-1], window=0, asks=False))

@@ -12,4 +12,4 @@ ABOUT = "of instances: takes the value that was said last, and asks if there is 
 
 def agent(given: Assignment) -> AbstractAsyncContextManager[Agent]:
     """Take the latest value."""
-    return recalling(Recaller(given, given.history, lambda found: found[-1]))
+    return recalling(Recaller(given, lambda found: found[-1]))

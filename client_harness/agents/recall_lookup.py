@@ -31,4 +31,4 @@ class Looker(Recaller):
 
 def agent(given: Assignment) -> AbstractAsyncContextManager[Agent]:
     """Look everything up."""
-    return recalling(Looker(given, [], lambda found: found[-1]))
+    return recalling(Looker(given, lambda found: found[-1], window=0))

@@ -17,5 +17,4 @@ def agent(given: Assignment) -> AbstractAsyncContextManager[Agent]:
     written = str(given.options.get("window", WINDOW))
     if not written.isdigit() or int(written) == 0:
         raise InputError(f"agent recall_window: window is a number of sessions, not {written!r}")
-    remembered = given.history[-int(written) :]
-    return recalling(Recaller(given, remembered, lambda found: found[-1]))
+    return recalling(Recaller(given, lambda found: found[-1], window=int(written)))

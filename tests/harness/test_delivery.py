@@ -191,6 +191,23 @@ def test_scripts_pass_over_sessions_and_play_as_they_do_otherwise(tmp_path: Path
     assert values["context"]["base"]["value"] == "pass"
 
 
+def test_solvers_remember_sessions_as_they_do_a_history(tmp_path: Path) -> None:
+    """Who remembers three sessions finds a needle among them, and who forgets finds none."""
+    name = "haystack/recall_single/maya/glaze_share"
+    values = {}
+    for deliver in ("context", "sessions"):
+        home = tmp_path / deliver
+        asked = ["--history", "sessions=6,distance=2", "--deliver", deliver, "--only-clean"]
+        for solver in ("recall_window", "recall_lookup", "recall_latest"):
+            asked += ["--agent", solver]
+        done = command("run", name, *asked, "--out", home)
+        assert done.status == 0, done.err
+        trials = Results.open(home).trials()
+        values[deliver] = {trial.agent: trial.verdicts["clean"]["value"] for trial in trials}
+    assert values["context"] == values["sessions"]
+    assert values["sessions"]["recall_window"] == values["sessions"]["recall_latest"] == "pass"
+
+
 # -- models ----------------------------------------------------------------------------------------
 @contextlib.asynccontextmanager
 async def talking(name: str, endpoint: Endpoint, **given: Any) -> AsyncGenerator[Any]:
