@@ -90,9 +90,9 @@ def ran(folder: Path, here: str = "", trials: int = 1) -> list[Trial]:
 
 def lived() -> list[LivedSession]:
     """Return the sessions that precede the scenario."""
-    name = crossed(load.load(SCENARIO), NUMBERS).history
-    assert name is not None
-    return history.live(name).sessions
+    (made,) = crossed(load.load(SCENARIO), NUMBERS)
+    assert made.history is not None
+    return history.live(made.history).sessions
 
 
 def test_each_trial_gets_every_session_and_then_a_fresh_conversation(tmp_path: Path) -> None:
