@@ -15,6 +15,7 @@ from typing import Any
 import anyio
 import pytest
 
+from client_harness import agents
 from client_harness.agents import agent
 from client_harness.contract import Assignment
 from client_harness.report import Table, report, tables
@@ -55,6 +56,23 @@ for line in sys.stdin:
 """
 
 
+FORGETFUL = """
+from contextlib import asynccontextmanager
+
+from client_harness.contract import TurnResult
+
+ABOUT = "says one thing"
+
+
+class Forgetful:
+    async def turn(self, text):
+        return TurnResult("OK.")
+
+
+@asynccontextmanager
+async def agent(given):
+    yield Forgetful()
+"""
 LATER: LivedSession = {**HISTORY[0], "at": "2026-02-04T09:00:00Z"}
 ASKS = 'if method == "initialize": result["history"] = "KIND"'
 
@@ -169,6 +187,21 @@ def test_an_agent_that_does_not_remember_is_refused_before_anything_is_made(
     assert not (tmp_path / "run").exists()
 
 
+def test_an_agent_in_this_process_without_a_memory_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "forgetful.py").write_text(FORGETFUL)
+    monkeypatch.setattr(agents, "__path__", [*agents.__path__, str(tmp_path)])
+    agents.agents.cache_clear()
+    request = RunRequest([SCENARIO], ["oracle", "forgetful"], history=NUMBERS, deliver="sessions")
+    try:
+        with pytest.raises(InputError, match="agent forgetful: it cannot take past sessions one"):
+            start(request, tmp_path / "run")
+    finally:
+        agents.agents.cache_clear()
+    assert not (tmp_path / "run").exists()
+
+
 def test_sessions_need_a_history(tmp_path: Path) -> None:
     asked = [SCENARIO, "--deliver", "sessions", "--out", tmp_path / "run"]
     assert "none of these scenarios has a history" in refusal(command("run", *asked))
@@ -185,6 +218,7 @@ def test_scripts_pass_over_sessions_and_play_as_they_do_otherwise(tmp_path: Path
         assert ("past by session" in " ".join(done.out.split())) == (deliver == "sessions")
         results = Results.open(home)
         assert results.fingerprints["delivery"] == deliver
+        assert command("resume", home).status == 0
         (trial,) = results.trials()
         values[deliver] = trial.verdicts
     assert values["context"] == values["sessions"]

@@ -168,7 +168,7 @@ def named(body: dict[str, Any]) -> set[str]:
 
 def test_what_a_run_offered_is_in_its_report_and_runs_do_not_mix(tmp_path: Path) -> None:
     for offered in ("needed", "oracle5"):
-        asked = ["run", PAY, "--agent", "oracle", "--expose", offered]
+        asked = ["run", PAY, "--agent", "oracle", "--expose", offered, "--http"]
         done = command(*asked, "--out", tmp_path / offered)
         assert done.status == 0, done.err
         (trial,) = Results.open(tmp_path / offered).trials()
