@@ -18,9 +18,10 @@ import pytest
 from client_harness import agents
 from client_harness.agents import agent
 from client_harness.contract import Assignment
-from client_harness.report import Table, report, tables
+from client_harness.report import report, tables
 from client_harness.results import Results, Trial
 from client_harness.run import RunRequest, start
+from client_harness.table import Table
 from client_harness.tools import in_memory
 from scenarios import load
 from scenarios.haystack import history
