@@ -105,7 +105,7 @@ def sizes(names: Sequence[str], jobs: int | None = None) -> dict[str, Size]:
 
 def means(measured: dict[str, Size]) -> dict[str, dict[str, Any]]:
     """Return kind → `{instances, sessions, turns, talk, calls}`, as means over its instances."""
-    found = {}
+    found: dict[str, dict[str, Any]] = {}
     for kind in KINDS:
         own = [one for name, one in measured.items() if instances.split(name)[0] == kind]
         if own:

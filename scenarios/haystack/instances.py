@@ -153,8 +153,13 @@ def _raw(kind: Kind, target: Target, woven: Weave, wording: int) -> dict[str, An
         {"graph": {"name": "needed", "nodes": pieces.filled(target.needed, right)}}
     ]
     answers = {}
+    routes = pieces.filled(target.routes, right)
     if missing is not None:
-        oracle = [{"say": pieces.filled(telling.question, right)}, *oracle]
+        question = {"say": pieces.filled(telling.question, right)}
+        oracle = [question, *oracle]
+        for route in routes:
+            if "steps" in route:
+                route["steps"] = [question, *route["steps"]]
         checks.append({"asked": {"name": "asked", "about": missing}})
         answers = {missing: pieces.filled(target.answers[missing], right)}
     values = {name: right[name] for name in target.pieces}
@@ -190,7 +195,7 @@ def _raw(kind: Kind, target: Target, woven: Weave, wording: int) -> dict[str, An
         "statements": pieces.filled(target.statements, right),
         "change": pieces.filled(target.change, right),
         "scripts": {"oracle": oracle, "naive": naive},
-        "routes": pieces.filled(target.routes, right) if missing is None else [],
+        "routes": routes,
         "excused": target.excused,
         "tags": [SUITE, kind],
         "facts": facts,
