@@ -25,7 +25,7 @@ import anyio
 from pydantic import ValidationError
 from typing_extensions import TypedDict
 
-from scenarios.haystack import pool, targets, weave
+from scenarios.haystack import keep, pool, targets, weave
 from scenarios.haystack.model import HistoryFile, PastSession, PastTurn
 from scenarios.worlds import build
 from servers.kit.control import Control
@@ -89,15 +89,21 @@ def live(name: str) -> Lived:
     Raises `InputError` if it cannot be read or if one of its calls is refused unexpectedly.
     """
     written = _written(name)
-    lived = _executed(name, written)
     if not weave.is_woven(name):
-        return lived
+        return _executed(name, written)
     woven = weave.named(name)
+    kept = keep.place(name, woven.person, text(name)) if woven.sessions > weave.SHORT else None
+    found = keep.read(kept) if kept is not None else None
+    if found is not None:
+        return Lived(found[0]["sessions"], found[0]["saved"], found[1])
+    lived = _executed(name, written)
     refused: list[str] = []
     while telling := _telling(woven, written, lived):
         refused += telling
         written = woven.written(refused)
         lived = _executed(name, written)
+    if kept is not None:
+        keep.write(kept, {"sessions": lived.sessions, "saved": lived.saved}, lived.image)
     return lived
 
 

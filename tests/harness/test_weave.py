@@ -11,6 +11,7 @@ from scenarios.haystack import history, pool, weave
 from scenarios.haystack.instances import crossed
 from scenarios.haystack.weave import Weave
 from scenarios.load import load
+from scenarios.worlds import build
 from servers.kit.service import tool
 from tests.commands import command, refusal
 
@@ -72,6 +73,20 @@ def test_wrong_numbers_are_refused_in_one_line(numbers: str, error: str, tmp_pat
     said = refusal(command("run", SCENARIO, "--history", numbers, "--out", str(tmp_path / "run")))
     assert error in said
     assert not (tmp_path / "run").exists()
+
+
+def test_a_long_history_is_kept_and_reads_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    image = build.image("maya")
+    monkeypatch.setenv("HAYWIRE_CACHE", str(tmp_path))
+    name = Weave("maya", weave.SHORT + 1, 5).name
+    lived = history.live.__wrapped__(name)
+    assert lived.image != image
+    (kept,) = (tmp_path / "histories").iterdir()
+    assert history.live.__wrapped__(name) == lived
+    kept.write_bytes(kept.read_bytes()[:50])  # as a full disk leaves it
+    assert history.live.__wrapped__(name).sessions == lived.sessions
 
 
 def test_an_errand_with_a_slot_too_short_is_refused() -> None:
