@@ -61,13 +61,13 @@ class Errand(Declared):
             raise InputError(f"hours {list(self.hours)} are no part of a day, e.g. [8, 21]")
         return self
 
-    @property
+    @functools.cached_property
     def writes(self) -> set[str]:
         """The services that it writes to."""
         called = [turn.call for turn in self.turns if turn.call is not None]
         return {name.partition(".")[0] for name in called if tool(name)[1].effect == "write"}
 
-    @property
+    @functools.cached_property
     def services(self) -> set[str]:
         """The services that it calls."""
         return {turn.call.partition(".")[0] for turn in self.turns if turn.call is not None}
@@ -76,14 +76,18 @@ class Errand(Declared):
         """Return one of its uses as a session, which falls on the same moment in every weave."""
         given = {name: values[use] for name, values in self.slots.items()}
         return PastSession(
-            at=iso(self._moment(person, use)),
-            key=f"{self.key}-{use + 1}",
+            at=iso(self.moment(person, use)),
+            key=self.name_of(use),
             turns=[PastTurn(user=self.openings[use]), *self.turns],
             goes_on=self.goes_on,
             given=given,
         )
 
-    def _moment(self, person: str, use: int) -> int:
+    def name_of(self, use: int) -> str:
+        """Return the name by which messages and ids refer to a use."""
+        return f"{self.key}-{use + 1}"
+
+    def moment(self, person: str, use: int) -> int:
         """Return when a use begins; the uses share the window, each in a part of its own."""
         life = build.person(person)
         zone = ZoneInfo(life["timezone"])

@@ -16,7 +16,7 @@ from datetime import time
 from typing import Any, Literal, get_args
 from zoneinfo import ZoneInfo
 
-from scenarios.haystack import pieces, pool, targets
+from scenarios.haystack import mixture, pieces, pool, targets
 from scenarios.haystack.model import HistoryFile, PastSession
 from scenarios.haystack.pool import Errand
 from scenarios.haystack.targets import Needle
@@ -124,15 +124,14 @@ class Weave:
     def _distractors(self, count: int, refused: Sequence[str]) -> list[PastSession]:
         """Return the errands' sessions in order of time; fewer of them are a part of more."""
         earliest = self.window
-        fitting = []
-        for errand, use in pool.uses(self.person):
-            if not errand.writes.isdisjoint(self.spared) or not self._is_near(errand):
+        fitting: list[PastSession] = []
+        for errand, use in sorted(pool.uses(self.person), key=self._rank, reverse=True):
+            if len(fitting) == count:
+                break
+            if errand.name_of(use) in refused or not self._fits(errand, use):
                 continue
-            session = errand.session(self.person, use)
-            if parse_time(session.at) < earliest or session.named in refused:
-                continue
-            if not self._tells(errand, use):
-                fitting.append(session)
+            if errand.moment(self.person, use) >= earliest:
+                fitting.append(errand.session(self.person, use))
         if len(fitting) < count:
             spared = f" that do not write to {', '.join(self.spared)}" if self.spared else ""
             spared += f" and are {self.near}" if self.near != "any" else ""
@@ -140,8 +139,17 @@ class Weave:
                 f"sessions={self.sessions}: {self.person} has {len(fitting)} past "
                 f"sessions{spared}; ask for at most as many"
             )
-        fitting.sort(key=lambda session: share("weave", self.subject, self.seed, *_use(session)))
-        return sorted(fitting[:count], key=_place)
+        return sorted(fitting, key=_place)
+
+    def _rank(self, drawn: tuple[Errand, int]) -> float:
+        """Return where a use comes in the order of drawing."""
+        errand, use = drawn
+        chance = share("weave", self.subject, self.seed, errand.key, use)
+        return mixture.rank(self._kind, errand, use, chance) if self.is_instance else chance
+
+    def _fits(self, errand: Errand, use: int) -> bool:
+        spares = errand.writes.isdisjoint(self.spared)
+        return spares and self._is_near(errand) and not self._tells(errand, use)
 
     def _is_near(self, errand: Errand) -> bool:
         if self.near == "any":
@@ -249,11 +257,6 @@ def _shown(leaf: Any) -> str:
     if isinstance(leaf, float) and leaf.is_integer():
         return str(int(leaf))
     return str(leaf)
-
-
-def _use(session: PastSession) -> tuple[str, int]:
-    key, _, number = session.named.rpartition("-")
-    return key, int(number) - 1
 
 
 def _place(session: PastSession) -> tuple[str, str]:
