@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 from anyio.abc import TaskGroup, TaskStatus
 
+from client_harness.tools import ours
 from servers.kit.session import ALL, Session
 
 if TYPE_CHECKING:
@@ -53,7 +54,8 @@ class Host:
 
         async def servers() -> list[dict[str, Any]]:
             nonlocal served
-            episodes, port = await self._up()
+            with ours("the HTTP host"):
+                episodes, port = await self._up()
             if not served:
                 served = True
                 episodes.add(name, session, token)

@@ -10,12 +10,21 @@ import hashlib
 import json
 import os
 import warnings
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import anyio
+
 from client_harness.contract import ProviderOutage
 from servers.kit.errors import InputError
+
+Waiting = Callable[[], AbstractContextManager[None]]
+"""Makes a context for the time in which a provider wants to be left alone."""
+LONGEST_WAIT = 60.0
+"""The longest single wait, in seconds."""
 
 
 class ContextExceeded(Exception):
@@ -26,19 +35,48 @@ class ContextExceeded(Exception):
 class Endpoint:
     """Where completions come from.
 
-    `api_base` is the address of an endpoint; without it, litellm finds the model's provider.
+    `api_base` is the address of an endpoint; without it, litellm finds the model's provider. A
+    request is repeated up to `retries` times if the provider fails. If the provider is asked too
+    often, it is asked again for as long as all waits together take at most `max_wait` seconds.
     """
 
     api_base: str | None = None
     retries: int = 2
     timeout: float = 120.0
+    max_wait: float = 600.0
 
-    async def complete(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Return a response as plain JSON: `{message, usage, cost}`.
+    async def complete(
+        self, request: dict[str, Any], waiting: Waiting = nullcontext
+    ) -> dict[str, Any]:
+        """Return a response as plain JSON: `{message, usage, cost}`. Waits happen in `waiting`.
 
         Raises `ProviderOutage` (also when the provider refuses the request), `ContextExceeded`, and
         `InputError` for a model that has no known provider.
         """
+        failures = 0
+        limited = 0
+        waited = 0.0
+        while True:
+            try:
+                return await self._once(request)
+            except _Refused as refused:
+                seconds = refused.after
+                if refused.too_often:
+                    seconds = min(2.0**limited, LONGEST_WAIT) if seconds is None else seconds
+                    limited += 1
+                    again = waited + seconds <= self.max_wait
+                else:
+                    seconds = min(0.5 * 2.0**failures, LONGEST_WAIT) if seconds is None else seconds
+                    failures += 1
+                    again = refused.passes and failures <= self.retries
+                if not again:
+                    raise refused.outage from refused
+            waited += seconds
+            with waiting():
+                await anyio.sleep(seconds)
+
+    async def _once(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Ask once. Raises `_Refused` if the provider does not answer."""
         os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
         with warnings.catch_warnings():
             # litellm warns on import and when its models serialize; neither concerns us.
@@ -60,18 +98,17 @@ class Endpoint:
                 ) from None
             try:
                 response: Any = await litellm.acompletion(
-                    **request, **extra, max_retries=self.retries, timeout=self.timeout
+                    **request, **extra, max_retries=0, timeout=self.timeout
                 )
             except litellm.ContextWindowExceededError as full:
                 raise ContextExceeded(_line(full)) from None
             except Exception as wrong:
-                raise ProviderOutage(
-                    f"{request['model']}: {type(wrong).__name__}: {_line(wrong)}"
-                ) from wrong
+                raise _refused(request["model"], wrong) from wrong
             body = response.model_dump(mode="json", exclude_none=True)
         if not body.get("choices"):
             raise ProviderOutage(
-                f"{request['model']}: the response has no choices: {json.dumps(body)[:300]}"
+                f"{request['model']}: the response has no choices: {json.dumps(body)[:300]}",
+                cause=f"{request['model']}: a response without choices",
             )
         cost = (getattr(response, "_hidden_params", None) or {}).get("response_cost")
         return {
@@ -79,6 +116,47 @@ class Endpoint:
             "usage": body.get("usage") or {},
             "cost": cost,
         }
+
+
+class _Refused(Exception):
+    """A provider did not answer.
+
+    `too_often` says that it was asked too often, `passes` that another attempt may succeed, and
+    `after` how many seconds the provider wants to be left alone, if it says so.
+    """
+
+    def __init__(
+        self, outage: ProviderOutage, too_often: bool, passes: bool, after: float | None
+    ) -> None:
+        super().__init__(str(outage))
+        self.outage = outage
+        self.too_often = too_often
+        self.passes = passes
+        self.after = after
+
+
+def _refused(model: str, wrong: Exception) -> _Refused:
+    line = _line(wrong)
+    status = getattr(wrong, "status_code", None)
+    # An account without money is told apart from a busy provider only by its words.
+    out_of_money = "insufficient_quota" in line
+    too_often = status == 429 and not out_of_money
+    passes = too_often or status is None or status in (408, 409) or status >= 500
+    kind = type(wrong).__name__
+    outage = ProviderOutage(
+        f"{model}: {kind}: {line}", cause=f"{model}: {kind}", lasting=not passes or out_of_money
+    )
+    return _Refused(outage, too_often, passes, _after(wrong))
+
+
+def _after(wrong: Exception) -> float | None:
+    """Return the seconds of a `Retry-After` header, or None."""
+    headers = getattr(getattr(wrong, "response", None), "headers", None) or {}
+    headers = headers or getattr(wrong, "litellm_response_headers", None) or {}
+    try:
+        return min(max(0.0, float(headers.get("retry-after", ""))), LONGEST_WAIT)
+    except ValueError:
+        return None
 
 
 def _line(problem: Exception) -> str:
@@ -99,7 +177,9 @@ class Recording:
     inner: Endpoint | None = None
     _seen: dict[str, int] = field(default_factory=dict)
 
-    async def complete(self, request: dict[str, Any]) -> dict[str, Any]:
+    async def complete(
+        self, request: dict[str, Any], waiting: Waiting = nullcontext
+    ) -> dict[str, Any]:
         """Answer from the folder, or answer and record.
 
         Raises `InputError`, naming the file, if a replay has no recorded answer.
@@ -126,7 +206,7 @@ class Recording:
                 raise InputError(
                     f"{path}: not a recorded response; delete the file and record again"
                 ) from None
-        response = await self.inner.complete(request)
+        response = await self.inner.complete(request, waiting)
         self.folder.mkdir(parents=True, exist_ok=True)
         kept = {"trial": self.trial, "occurrence": number, "request": request, "response": response}
         part = path.with_suffix(f".{os.getpid()}.part")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
@@ -18,9 +19,24 @@ Delivery = Literal["context", "sessions"]
 
 
 class ProviderOutage(Exception):
-    """Something other than the agent failed: its model's provider, or the attempt to start it.
+    """Something other than the agent failed: its model's provider, or Haywire itself.
 
-    The trial is unknown and never scored.
+    The trial is unknown and never scored. `cause` is the same text for all trials that failed in
+    the same way. What is `lasting` will not pass by itself, such as a key that is missing. `usage`
+    is what the turn had used by then.
+    """
+
+    def __init__(self, message: str, *, cause: str = "", lasting: bool = False) -> None:
+        super().__init__(message)
+        self.cause = cause or message
+        self.lasting = lasting
+        self.usage: dict[str, float] = {}
+
+
+class AgentError(Exception):
+    """The agent broke its contract, crashed or took too long before its first turn.
+
+    The trial counts, and cannot be passed.
     """
 
 
@@ -28,8 +44,9 @@ class ProviderOutage(Exception):
 class TurnResult:
     """The result of an agent's turn.
 
-    `text` is for the user; `status` is done, limit or error; `usage` is tokens, seconds and cost by
-    name. `detail` says why a turn did not end with done.
+    `text` is for the user; `status` is done, limit (one that the agent has set itself), error, or
+    late (it was out of time); `usage` is tokens, seconds and cost by name. `detail` says why a turn
+    did not end with done. A trial that ends with error or late is an error of the agent.
     """
 
     text: str
@@ -46,7 +63,8 @@ class Assignment:
     agents, the scenario. `servers` is for agents outside this process: it starts the run's HTTP
     host if it is not up and returns `[{name, url, headers}]`. `trial` identifies the trial within
     the run, its arm included; a model's recorded answers are stored under it. If past sessions are
-    delivered one by one, `history` is empty and `to_remember` is their number.
+    delivered one by one, `history` is empty and `to_remember` is their number. `stderr` is the file
+    that takes what an agent outside this process writes on stderr, if it is to be kept.
     """
 
     tools: Tools
@@ -56,14 +74,16 @@ class Assignment:
     servers: Callable[[], Awaitable[list[dict[str, Any]]]] | None = None
     trial: str = ""
     to_remember: int = 0
+    stderr: Path | None = None
 
 
 class Agent(Protocol):
     """An agent in a conversation.
 
-    It may also have `ask(question) -> str` (`judging.debrief.CanAnswer`), which answers a question
-    after the last turn in a fork of the conversation, without tools, and `remember` (see
-    `CanRemember`), which takes a past session.
+    It may have an `identity`, `{name, version}`, by which reports call it. It may also have
+    `ask(question) -> str` (`judging.debrief.CanAnswer`), which answers a question after the last
+    turn in a fork of the conversation, without tools, and `remember` (see `CanRemember`), which
+    takes a past session.
     """
 
     async def turn(self, text: str) -> TurnResult:
@@ -86,7 +106,11 @@ class CanRemember(Protocol):
 
 
 class AgentModule(Protocol):
-    """The interface of a file of `agents/`, and of an adapter."""
+    """The interface of a file of `agents/`, and of an adapter.
+
+    It may also have `OPTIONS`, the names of the options that it takes (by default none), and
+    `check(options)`, which raises `InputError` for values that it cannot work with.
+    """
 
     ABOUT: str
 

@@ -7,9 +7,10 @@ from typing import Any
 
 import anyio
 
-from client_harness.contract import Assignment, CanRemember, ProviderOutage
+from client_harness.contract import AgentError, Assignment, CanRemember, ProviderOutage
 from client_harness.episode import Episode
 from client_harness.lookup import resolve
+from client_harness.plan import options_of
 from client_harness.tools import in_memory
 from scenarios.model import Scenario
 from servers.kit.errors import InputError
@@ -41,7 +42,8 @@ async def _problem(name: str, options: dict[str, Any], scenario: Scenario) -> st
     try:
         # What goes wrong is returned, because the client's task group would wrap it.
         async with in_memory(episode.session) as tools:
-            given = Assignment(tools, [], scenario, options, _no_servers, to_remember=1)
+            own = options_of(name, options)
+            given = Assignment(tools, [], scenario, own, _no_servers, to_remember=1)
             try:
                 async with resolve(name).agent(given) as agent:
                     if isinstance(agent, CanRemember):
@@ -50,7 +52,7 @@ async def _problem(name: str, options: dict[str, Any], scenario: Scenario) -> st
                         f"agent {name}: it cannot take past sessions one by one, "
                         "because it has no method `remember`; use --deliver context"
                     )
-            except ProviderOutage:
+            except (AgentError, ProviderOutage):
                 return None
             except InputError as wrong:
                 return str(wrong)

@@ -133,7 +133,8 @@ class Episode:
     async def converse(self, agent: Agent) -> str:
         """Play every turn with an agent and close the trace.
 
-        Returns the status: done, limit or error.
+        Returns the status: done, limit, error, late, or hung if the agent was out of time while a
+        fault still kept it waiting.
         """
         self.status = "done"
         reason = ""
@@ -157,6 +158,9 @@ class Episode:
 
     async def _say(self, agent: Agent, text: str) -> TurnResult:
         result = await agent.turn(text)
+        if result.status == "late" and self.session.hanging:
+            result.status = "hung"
+            result.detail = f"it never gave up a call that hung: {result.detail}"
         for name, amount in result.usage.items():
             self._count(name, amount)
         self.session.message("assistant", result.text)

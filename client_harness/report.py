@@ -1,7 +1,8 @@
 """Reports of runs: as plain data, and as tables for a terminal, Markdown or HTML.
 
-Rates have explicit denominators and Wilson intervals. Unknown trials are in no denominator; trials
-that were not exposed to a fault are.
+Rates have explicit denominators and Wilson intervals. Trials in which the agent itself failed are
+in the denominator and have a column of their own, and so have trials that were not exposed to a
+fault. Unknown trials, and those that were not run, are in no denominator.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from client_harness.episode import HISTORY
 from client_harness.fingerprints import PHRASES
@@ -34,12 +35,13 @@ def report(runs: Sequence[Results], by: By | None = None) -> dict[str, Any]:
 
     Keys: `runs` (folders), `fingerprints`, `reader` (what read the texts, and its measured error),
     `scenarios` (their number), `agents`, `differences` (paired over scenarios), `failure_kinds`,
-    `failed` and `unknown` (trials, each with its reason), `haystack` and `by` (see
+    `failed`, `agent_errors` and `unknown` (trials, each with its reason), `haystack` and `by` (see
     `haystack.figures`; empty without instances).
     Raises `InputError` if the runs are not comparable.
     """
     _comparable(runs)
-    groups = groups_of(runs)
+    labelled = _groups(runs)
+    groups = {label: group.trials for label, group in labelled.items()}
     scenarios: set[str] = set()
     for trials in groups.values():
         scenarios |= {trial.scenario for trial in trials}
@@ -50,10 +52,11 @@ def report(runs: Sequence[Results], by: By | None = None) -> dict[str, Any]:
         "fingerprints": runs[0].fingerprints,
         "reader": _reader(runs, groups),
         "scenarios": len(scenarios),
-        "agents": [_agent(name, trials) for name, trials in groups.items()],
+        "agents": [_agent(label, group) for label, group in labelled.items()],
         "differences": _differences(groups),
         "failure_kinds": _failure_kinds(groups),
         "failed": _listed(groups, "fail"),
+        "agent_errors": _listed(groups, "error"),
         "unknown": _listed(groups, "unknown"),
         "haystack": figures.summary(groups),
         "by": figures.grouped(groups, by) if by is not None else [],
@@ -74,20 +77,67 @@ def _comparable(runs: Sequence[Results]) -> None:
             )
 
 
+class Group(NamedTuple):
+    """The trials of one agent in one run.
+
+    `agent` is its name in the run, and `name` what it calls itself; `home` is the run's folder;
+    `planned` is how many trials there were to be.
+    """
+
+    agent: str
+    name: str
+    home: str
+    trials: list[Trial]
+    planned: int
+
+
 def groups_of(runs: Sequence[Results]) -> dict[str, list[Trial]]:
-    """Return label → trials; an agent that occurs in several runs is labelled with its run."""
-    agents: Counter[str] = Counter()
-    for run in runs:
-        agents.update(run.request["agents"])
+    """Return label → trials of each agent in each run."""
+    return {label: group.trials for label, group in _groups(runs).items()}
+
+
+def _groups(runs: Sequence[Results]) -> dict[str, Group]:
+    """Return label → group. Agents of one name are told apart by their run, or their name there."""
     homes = Counter(run.home.name for run in runs)
-    groups: dict[str, list[Trial]] = {}
+    groups: list[Group] = []
     for run in runs:
         home = run.home.name if homes[run.home.name] == 1 else str(run.home)
         trials = run.trials()
         for agent in run.request["agents"]:
-            label = agent if agents[agent] == 1 else f"{agent} ({home})"
-            groups[label] = [trial for trial in trials if trial.agent == agent]
-    return groups
+            its = [trial for trial in trials if trial.agent == agent]
+            groups.append(Group(agent, _said_name(agent, its), home, its, _planned(run)))
+    names = Counter(group.name for group in groups)
+    pairs = Counter((group.name, group.home) for group in groups)
+    labelled: dict[str, Group] = {}
+    for group in groups:
+        label = group.name
+        if pairs[group.name, group.home] > 1:
+            label = f"{group.name} ({group.agent}, {group.home})"
+        elif names[group.name] > 1:
+            label = f"{group.name} ({group.home})"
+        labelled[label] = group
+    return labelled
+
+
+def _said_name(agent: str, trials: list[Trial]) -> str:
+    """Return the name and version by which an agent calls itself, or else its name in the run.
+
+    An agent that changed while it was run has several versions.
+    """
+    said = [trial.identity for trial in trials if trial.identity]
+    if not said:
+        return agent
+    names = list(dict.fromkeys(identity.get("name", agent) for identity in said))
+    versions = [identity["version"] for identity in said if "version" in identity]
+    return " ".join([" / ".join(names), " / ".join(dict.fromkeys(versions))]).strip()
+
+
+def _planned(run: Results) -> int:
+    """Return how many trials of each agent a run was to play.
+
+    Runs of earlier versions do not say it.
+    """
+    return run.planned // len(run.request["agents"])
 
 
 def _reader(runs: Sequence[Results], groups: dict[str, list[Trial]]) -> dict[str, Any]:
@@ -107,19 +157,23 @@ def _reader(runs: Sequence[Results], groups: dict[str, list[Trial]]) -> dict[str
     return {"name": name, "measured": found, **counts, "cost": round(asked["cost"], 6)}
 
 
-def _agent(name: str, trials: list[Trial]) -> dict[str, Any]:
+def _agent(label: str, group: Group) -> dict[str, Any]:
+    trials = group.trials
     faulted = [trial for trial in trials if trial.arm == "faulted"]
     known = [trial for trial in trials if not trial.unknown]
     usage: Counter[str] = Counter()
     for trial in trials:
-        usage.update(trial.usage)
+        usage.update(trial.spent)
     needless = [trial.needless for trial in known if trial.needless is not None]
-    not_exposed = [trial for trial in faulted if not trial.exposed]
+    not_exposed = [trial for trial in faulted if _missed_its_faults(trial)]
     return {
-        "agent": name,
+        "agent": label,
+        "run_as": group.agent,
         "trials": len(faulted or trials),
+        "agent_errors": len([trial for trial in known if _erred(trial)]),
         "unknown": len(trials) - len(known),
-        "not_exposed": sum(not trial.unknown for trial in not_exposed),
+        "not_run": max(0, group.planned - len(trials)),
+        "not_exposed": len(not_exposed),
         "order_inferred": sum(trial.order_inferred for trial in trials),
         **{setting: _rate(trials, setting) for setting in SETTINGS},
         "pass_hat_k": {setting: _pass_hat(trials, setting) for setting in SETTINGS},
@@ -128,9 +182,18 @@ def _agent(name: str, trials: list[Trial]) -> dict[str, Any]:
             "needless": sum(needless),
             "needless_in": len(needless),
         },
+        "wall_seconds": round(sum(trial.wall_seconds or 0 for trial in trials), 3),
         "usage": {n: round(v, 6) for n, v in sorted(usage.items())},
         "debrief": debrief.summed([trial.debrief for trial in trials]),
     }
+
+
+def _missed_its_faults(trial: Trial) -> bool:
+    return not (trial.exposed or trial.unknown or _erred(trial))
+
+
+def _erred(trial: Trial) -> bool:
+    return any(verdict["value"] == "error" for verdict in trial.verdicts.values())
 
 
 def _values(trials: Iterable[Trial], setting: str) -> list[tuple[Trial, str]]:
@@ -149,6 +212,7 @@ def _rate(trials: list[Trial], setting: str) -> dict[str, Any]:
         "rate": passed / of if of else None,
         "interval": [round(edge, 4) for edge in wilson(passed, of)] if of else None,
         "score": round(sum(scores) / of, 4) if of else None,
+        "agent_errors": len([v for _, v in known if v == "error"]),
         "unknown": len(values) - of,
     }
 
@@ -214,7 +278,7 @@ def _failure_kinds(groups: dict[str, list[Trial]]) -> list[dict[str, Any]]:
 
 
 def _listed(
-    groups: dict[str, list[Trial]], value: Literal["fail", "unknown"]
+    groups: dict[str, list[Trial]], value: Literal["fail", "error", "unknown"]
 ) -> list[dict[str, Any]]:
     listed = []
     for name, trials in groups.items():
@@ -236,7 +300,7 @@ def _listed(
 def _why(trial: Trial, setting: str) -> str:
     """Return the verdict's explanation, preceded by the way the trial ended if that adds something.
 
-    An agent's crash explains more than the tasks that it left undone.
+    Why an agent stopped explains more than the tasks that it left undone.
     """
     why = trial.verdicts[setting]["why"]
     reason = trial.reason or ""
@@ -265,7 +329,14 @@ def shown_difference(row: dict[str, Any]) -> str:
     return f"{100 * row['difference']:+.0f} points ({points}), {counts}, p = {row['p']:.2g}"
 
 
-FAILED = "Failed trials"
+COUNTS = ["needless calls", "agent errors", "unknown", "not exposed", "not run"]
+"""The columns beside the rates. They are narrow, so that the table fits into a terminal."""
+LISTS = {
+    "unknown": "Unknown trials (Haywire or a provider failed; not counted in any rate)",
+    "agent_errors": "Agent errors (counted as not passed)",
+    "failed": "Failed trials",
+}
+"""The lists of trials at the end of a report, by their keys in its data."""
 
 
 def tables(data: dict[str, Any]) -> list[Table]:
@@ -282,7 +353,7 @@ def tables(data: dict[str, Any]) -> list[Table]:
     if any(agent["debrief"] for agent in agents):
         shown.append(_debriefs(agents))
     shown.append(_read_by(data["reader"]))
-    for key, title in (("unknown", "Unknown trials (not counted in any rate)"), ("failed", FAILED)):
+    for key, title in LISTS.items():
         table = _trials(data[key], title)
         if table["rows"]:
             shown.append(table)
@@ -299,6 +370,7 @@ def _passed(data: dict[str, Any], ran: list[str]) -> Table:
     most = min((len(hat) for hat in hats), default=0)
     noun = "scenario" if data["scenarios"] == 1 else "scenarios"
     pass_k = f"; pass^{most} of {ran[0]}" if most else ""
+    any_not_run = any(agent["not_run"] for agent in data["agents"])
     columns = ["agent", *ran]
     if most:
         columns.append(f"pass^{most}")
@@ -309,11 +381,15 @@ def _passed(data: dict[str, Any], ran: list[str]) -> Table:
             row.append(f"{hat[str(most)]:.0%}")
         calls = agent["calls"]
         needless = f"{calls['needless']} in {calls['needless_in']}" if calls["needless_in"] else "–"
-        rows.append([*row, needless, str(agent["unknown"]), str(agent["not_exposed"])])
+        counts = [agent["agent_errors"], agent["unknown"], agent["not_exposed"]]
+        if any_not_run:
+            counts.append(agent["not_run"])
+        rows.append([*row, needless, *map(str, counts)])
+    columns += COUNTS if any_not_run else COUNTS[:-1]
     return {
         "title": f"Trials passed, {data['scenarios']} {noun}{_played_with(data)} "
         f"(95% Wilson interval{pass_k})",
-        "columns": [*columns, "needless calls", "unknown", "not exposed"],
+        "columns": columns,
         "rows": rows,
     }
 
@@ -440,7 +516,7 @@ def _trials(listed: list[dict[str, Any]], title: str) -> Table:
 
 
 def to_terminal(data: dict[str, Any], console: Console, failures: int = 10) -> None:
-    """Print a report, listing at most `failures` failed trials."""
+    """Print a report, listing at most `failures` trials of each kind."""
     for table in tables(data):
         if table["columns"][-1] == "why":
             _print_trials(table, console, failures)
@@ -454,7 +530,7 @@ def _print_trials(table: Table, console: Console, failures: int) -> None:
 
     rows = table["rows"]
     console.print(f"[bold]{table['title']}[/bold]")
-    shown = rows[:failures] if table["title"] == FAILED else rows
+    shown = rows[:failures]
     for agent, scenario, numbers, settings, why in shown:
         line = f"  {agent}: {scenario}, trial {numbers} ({settings})"
         console.print(line, highlight=False, markup=False, soft_wrap=True)
@@ -480,7 +556,8 @@ def _print_table(table: Table, console: Console) -> None:
     )
     for column in table["columns"]:
         is_rate = column in SETTINGS
-        shown.add_column(column, header_style="dim", overflow="fold", no_wrap=is_rate)
+        heading = column.replace(" ", "\n") if column in COUNTS else column
+        shown.add_column(heading, header_style="dim", overflow="fold", no_wrap=is_rate)
     for row in table["rows"]:
         shown.add_row(*(Text(cell.replace("  ", "\n")) for cell in row))
     console.print(shown)

@@ -2,13 +2,17 @@
 
 A trial is `(scenario, agent, trial, arm)`; its arm is `faulted` (judged in base and relaxed) or
 `clean`. A row is committed as its trial ends, and the trace is written before it. A run killed at
-any moment therefore loses nothing that its rows refer to, and repeats only trials that have no row.
+any moment therefore loses nothing that its rows refer to, and repeats only trials that have no row
+or are unknown. A trial that is played again gets a trace of another name, and its row is then
+replaced in one transaction, so that at no moment a row refers to a trace that is not its own.
 """
 
 from __future__ import annotations
 
 import json
 import sqlite3
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
@@ -37,13 +41,20 @@ JUDGED: dict[Arm, tuple[Literal["base", "relaxed", "clean"], ...]] = {
 class Trial:
     """One row.
 
-    `verdicts` maps base, relaxed or clean to `{value, score, why, findings}`. `status` is done,
-    limit or error as the agent ended, or crash if Haywire or a provider failed; `reason` then says
-    how. `needless` is the number of calls beyond the oracle's. `seconds` are simulated. `tries` is
-    2 if the first try was unknown. `trace` is relative to the run's folder. `reading` is how a
-    judge model's questions were answered (`ModelReader.tally`, empty if phrases read), and
-    `debrief` what the agent answered at the end (`judging.debrief`, empty if it was not asked).
-    `story` says what an instance's trial was about and why it failed (`haystack.labels.Story`).
+    `verdicts` maps base, relaxed or clean to `{value, score, why, findings}`, whose value is pass,
+    fail, error (the agent's own) or unknown. `status` is how it ended: done or limit; error or late
+    if the agent broke its contract, crashed or was out of time; hung if it waited for a hanging
+    call until it was out of time; crash if Haywire or a provider failed. `reason` says more.
+    `needless` is the number of calls beyond the oracle's. `seconds` are simulated. `trace` is
+    relative to the run's folder. `reading` is how a judge model's questions were answered
+    (`ModelReader.tally`, empty if phrases read), and `debrief` what the agent answered at the end
+    (`judging.debrief`, empty if it was not asked). `story` says what an instance's trial was about
+    and why it failed (`haystack.labels.Story`).
+
+    `identity` is the agent's own `{name, version}`. `tries` counts how often the trial was played:
+    again after each time that it was unknown; `earlier` holds these tries as `{trace, reason,
+    usage, wall_seconds}`. `began` and `ended` (UTC) and `wall_seconds` are real; two runs that are
+    alike may differ in them.
     """
 
     scenario: str
@@ -71,6 +82,11 @@ class Trial:
     reading: dict[str, Any] = field(default_factory=dict)
     debrief: dict[str, Any] = field(default_factory=dict)
     story: dict[str, Any] = field(default_factory=dict)
+    identity: dict[str, str] = field(default_factory=dict)
+    earlier: list[dict[str, Any]] = field(default_factory=list, compare=False)
+    began: str | None = field(default=None, compare=False)
+    ended: str | None = field(default=None, compare=False)
+    wall_seconds: float | None = field(default=None, compare=False)
 
     @property
     def key(self) -> tuple[str, str, int, str]:
@@ -81,6 +97,20 @@ class Trial:
     def unknown(self) -> bool:
         """Whether any verdict is unknown."""
         return any(v["value"] == "unknown" for v in self.verdicts.values())
+
+    @property
+    def is_agent_error(self) -> bool:
+        """Whether the agent itself failed, so that it cannot have passed."""
+        return self.status in ("error", "late")
+
+    @property
+    def spent(self) -> Counter[str]:
+        """What all its tries used, by name: tokens, cost in dollars, whatever the agent told."""
+        usages = [self.usage, *(entry["usage"] for entry in self.earlier)]
+        total: Counter[str] = Counter()
+        for usage in usages:
+            total.update(usage)
+        return total
 
     def as_row(self) -> dict[str, Any]:
         """Return the columns. Each setting has its own columns, so that SQL can read them."""
@@ -94,8 +124,10 @@ class Trial:
             row[f"{setting}_why"] = verdict.get("why")
         findings = {setting: verdict["findings"] for setting, verdict in verdicts.items()}
         row["findings"] = json.dumps(findings, ensure_ascii=False)
-        for name in _MAPPINGS:
+        for name in _JSON:
             row[name] = json.dumps(row[name], sort_keys=True)
+        row["tokens"] = tokens_of(self.spent)
+        row["cost"] = cost_of(self.spent)
         return row
 
     @classmethod
@@ -110,16 +142,39 @@ class Trial:
                 "findings": findings,
             }
         row["verdicts"] = verdicts
-        for name in _MAPPINGS:
-            # Earlier versions did not have all of these, and their runs still open.
-            row[name] = json.loads(row.get(name) or "{}")
+        # Earlier versions did not have all of these, and their runs still open.
+        for name, empty in _JSON.items():
+            row[name] = json.loads(row.get(name) or empty)
+        for name in _TIMES:
+            row.setdefault(name, None)
         for name in ("exposed", "order_inferred", "temporary", "twin"):
             row[name] = bool(row[name])
         row["arm"] = row.pop("setting")
         return cls(**{f.name: row[f.name] for f in fields(cls)})
 
 
-_MAPPINGS = ("usage", "fingerprints", "reading", "debrief", "story")
+def tokens_of(usage: Mapping[str, float]) -> int:
+    """Return how many tokens a usage comes to, with those that past sessions took."""
+    names = ("prompt_tokens", "completion_tokens")
+    return int(sum(usage.get(name, 0) + usage.get(f"history_{name}", 0) for name in names))
+
+
+def cost_of(usage: Mapping[str, float]) -> float:
+    """Return how many dollars a usage comes to, with those that past sessions took."""
+    return usage.get("cost", 0.0) + usage.get("history_cost", 0.0)
+
+
+_JSON = {
+    "usage": "{}",
+    "fingerprints": "{}",
+    "reading": "{}",
+    "debrief": "{}",
+    "story": "{}",
+    "identity": "{}",
+    "earlier": "[]",
+}
+"""The columns that hold JSON, and what stands for nothing."""
+_TIMES = ("began", "ended", "wall_seconds")
 _TEXT = (
     "scenario",
     "agent",
@@ -129,8 +184,10 @@ _TEXT = (
     "disclosure",
     "failure",
     "reason",
-    *_MAPPINGS,
+    *_JSON,
     "findings",
+    "began",
+    "ended",
 )
 _WHOLE = (
     "trial",
@@ -144,13 +201,15 @@ _WHOLE = (
     "temporary",
     "twin",
     "tries",
+    "tokens",
 )
 
 
 class Results:
     """The results in a folder.
 
-    `request` is what the run was asked to do, and `fingerprints` identify what it ran.
+    `request` is what the run was asked to do, `planned` how many trials that is, and `fingerprints`
+    identify what it ran.
     """
 
     def __init__(self, home: Path, db: Database) -> None:
@@ -159,9 +218,12 @@ class Results:
         about = {row["key"]: json.loads(row["value"]) for row in db.table("run").rows}
         self.request: dict[str, Any] = about["settings"]
         self.fingerprints: dict[str, str] = about["fingerprints"]
+        self.planned: int = about.get("planned", 0)
 
     @classmethod
-    def create(cls, home: Path, request: dict[str, Any], fingerprints: dict[str, str]) -> Results:
+    def create(
+        cls, home: Path, request: dict[str, Any], fingerprints: dict[str, str], planned: int
+    ) -> Results:
         """Begin the results of a run in a folder, which is made if necessary.
 
         Raises `InputError` if the folder already holds a run.
@@ -181,9 +243,10 @@ class Results:
             for setting in SETTINGS:
                 columns |= {setting: str, f"{setting}_why": str}
             columns |= {f"{setting}_score": float for setting in SETTINGS}
+            columns |= {"cost": float, "wall_seconds": float}
             db.table("trials").create(columns, pk=KEY, not_null=set(KEY))
             db.table("run").create({"key": str, "value": str}, pk="key")
-            about = {"settings": request, "fingerprints": fingerprints}
+            about = {"settings": request, "fingerprints": fingerprints, "planned": planned}
             db.table("run").insert_all({"key": k, "value": json.dumps(v)} for k, v in about.items())
             db.close()
             part.rename(path)  # the file is complete or absent
@@ -213,18 +276,9 @@ class Results:
         """Release the file."""
         self._db.close()
 
-    def add(self, trial: Trial) -> None:
-        """Store a finished trial and commit. A trial that is already stored stays as it is."""
-        self._db.table("trials").insert(trial.as_row(), ignore=True, alter=True)
-
-    def replace(self, trial: Trial) -> None:
-        """Store a trial in place of the stored one."""
+    def store(self, trial: Trial) -> None:
+        """Store a trial and commit; it takes the place of the stored one."""
         self._db.table("trials").upsert(trial.as_row(), pk=KEY, alter=True)
-
-    def done(self) -> set[tuple[str, str, int, str]]:
-        """Return the keys of the finished trials."""
-        rows = self._db.execute(f"SELECT {', '.join(KEY)} FROM trials").fetchall()
-        return {tuple(row) for row in rows}
 
     def trials(self) -> list[Trial]:
         """Return the finished trials, ordered by their keys.

@@ -5,110 +5,51 @@ Each trial is stored as it ends, so a run can be resumed after an interruption a
 
 from __future__ import annotations
 
-import os
+import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import anyio
 
-from client_harness import fingerprints
 from client_harness._host import Host, Servers
-from client_harness.agents._script import ScriptAgent
-from client_harness.contract import Agent, Assignment, CanRemember, Delivery
+from client_harness.budget import Spent
+from client_harness.contract import AgentError, Assignment, ProviderOutage
+from client_harness.conversation import Outage, converse, crashed, failed, identity_of, leaf
 from client_harness.delivery import check_delivery
-from client_harness.episode import DisclosureMode, Episode, final_world, record
+from client_harness.episode import Episode
 from client_harness.expected import Known, expected
-from client_harness.haystack.labels import story
 from client_harness.judging import debrief
-from client_harness.judging.answers import Answers
-from client_harness.judging.model_reader import FILE, Asker, JudgeModel, judged
+from client_harness.judging.model_reader import Unreachable, asker, judged
 from client_harness.lookup import resolve
+from client_harness.plan import (
+    Job,
+    RunRequest,
+    checked,
+    fingerprints_of,
+    jobs_of,
+    options_of,
+    profile_of,
+    scenarios_of,
+)
 from client_harness.results import JUDGED, Arm, Results, Trial
-from client_harness.tools import Tools, Transport, in_memory, over_http
-from fault_profiles.profiles import Profile, profile
-from judge.change import Expected
+from client_harness.tools import Tools, in_memory, over_http
+from client_harness.verdicts import judge_into, unjudged
+from fault_profiles.profiles import Profile
 from judge.metrics import needless_calls
-from judge.reading import Reader
-from judge.trace import Record
-from judge.verdict import judge
-from scenarios import load
-from scenarios.haystack.instances import Instance, crossed
 from scenarios.model import Scenario
-from scenarios.offered import Offered, narrowed_to
 from servers.kit.errors import InputError
-from servers.kit.events import Attempt, Event, end_of, read_trace, to_json
+from servers.kit.events import Attempt, Event, Message, end_of, to_json
 from servers.kit.session import ALL
-from servers.kit.store import World
 
+FIRST = 3
+"""How many trials of an agent must fail to start for one reason before a run stops."""
 Tell = Callable[[int, int, Trial | None], None]
 """Called with the number of stored trials, the number of all trials, and the last one stored."""
-
-
-@dataclass(frozen=True)
-class RunRequest:
-    """What a run was asked to do, kept in its results so that `resume` needs nothing else.
-
-    `scenarios` are ids or absolute paths. Trial k of a scenario has the seed `scenario.seed + seed
-    + k - 1`. `history` holds the numbers of a weave that precedes every scenario (see
-    `scenarios.haystack.weave`), `expose` says which tools agents are offered (see
-    `scenarios.offered`), `deliver` how they get histories: as one context, or session by session.
-    `faults` names a profile that replaces the scenarios' own faults. `transport` is how agents in
-    this process reach their tools. `options` go to the agents and are stored, so never put a secret
-    there. `judge` holds the fields of a `JudgeModel` that reads the texts, or None for phrases.
-    `debrief` asks agents at the end what is so.
-    """
-
-    scenarios: list[str]
-    agents: list[str]
-    faulted: bool = True
-    clean: bool = False
-    trials: int = 1
-    seed: int = 0
-    jobs: int = 1
-    disclosure: DisclosureMode = "notify"
-    expose: Offered = "all"
-    history: str | None = None
-    deliver: Delivery = "context"
-    faults: str | None = None
-    transport: Transport = "memory"
-    options: dict[str, Any] = field(default_factory=dict)
-    judge: dict[str, Any] | None = None
-    debrief: bool = False
-
-    @property
-    def judge_model(self) -> JudgeModel | None:
-        """The model that reads the texts, or None for phrases."""
-        return None if self.judge is None else JudgeModel(**self.judge)
-
-    def arms(self) -> tuple[Arm, ...]:
-        """Return the arms in which each trial is played."""
-        arms: list[Arm] = []
-        if self.faulted:
-            arms.append("faulted")
-        if self.clean:
-            arms.append("clean")
-        return tuple(arms)
-
-
-class Job(NamedTuple):
-    """The key of a trial to run."""
-
-    scenario: str
-    agent: str
-    trial: int
-    arm: Arm
-
-
-def _jobs(request: RunRequest, scenarios: Iterable[str]) -> Iterator[Job]:
-    for scenario in scenarios:
-        for number in range(1, request.trials + 1):
-            for agent in request.agents:
-                for arm in request.arms():
-                    yield Job(scenario, agent, number, arm)
 
 
 def start(request: RunRequest, home: Path | Callable[[], Path]) -> Run:
@@ -117,56 +58,41 @@ def start(request: RunRequest, home: Path | Callable[[], Path]) -> Run:
     A callable `home` makes the folder, and is called only after all names have been checked. Raises
     `InputError` if a name is wrong or the folder already holds a run.
     """
-    faults = _profile(request)
-    request = _checked(request, faults)
-    scenarios = _scenarios(request)
-    prints = _fingerprints(request, scenarios, faults)
+    faults = profile_of(request)
+    request = checked(request, faults)
+    scenarios = scenarios_of(request)
+    prints = fingerprints_of(request, scenarios, faults)
     if request.deliver == "sessions":
         check_delivery(request.agents, request.options, scenarios.values())
     folder = home if isinstance(home, Path) else home()
-    return Run(Results.create(folder, asdict(request), prints), request, scenarios, faults)
+    planned = len(list(jobs_of(request, scenarios)))
+    results = Results.create(folder, asdict(request), prints, planned)
+    return Run(results, request, scenarios, faults)
 
 
-def reopen(home: Path, jobs: int | None = None) -> Run:
-    """Return a run that was begun, so that it can be finished (with another number of `jobs`).
+def reopen(home: Path, **changes: Any) -> Run:
+    """Return a run that was begun, so that it can be finished.
 
-    Raises `InputError` if what it runs has changed since.
+    `changes` are fields of the request that change no trial: `jobs`, `max_cost`, `max_tokens`,
+    `fail_under`; None leaves one as it was. Raises `InputError` if what the run plays has changed
+    since.
     """
     results = Results.open(home)
     request = RunRequest(**results.request)
-    scenarios = _scenarios(request)
-    faults = _profile(request)
-    prints = _fingerprints(request, scenarios, faults)
+    scenarios = scenarios_of(request)
+    faults = profile_of(request)
+    prints = fingerprints_of(request, scenarios, faults)
     changed = [part for part, value in prints.items() if results.fingerprints.get(part) != value]
     if changed:
         raise InputError(
             f"{home}: {', '.join(changed)} changed since the run began, "
             "so its trials would not be comparable; begin a new run"
         )
-    if jobs is not None:
-        request = replace(request, jobs=max(1, jobs))
+    given = {name: value for name, value in changes.items() if value is not None}
+    request = replace(request, **given)
+    if request.jobs < 1:
+        raise InputError("--jobs must be at least 1")
     return Run(results, request, scenarios, faults)
-
-
-def _fingerprints(
-    request: RunRequest, scenarios: dict[str, Scenario], faults: Profile | None
-) -> dict[str, str]:
-    return fingerprints.fingerprints(
-        scenarios.values(),
-        request.disclosure,
-        faults,
-        _reader(request.judge_model),
-        exposure=request.expose,
-        delivery=request.deliver,
-    )
-
-
-def _reader(model: JudgeModel | None) -> str:
-    return fingerprints.PHRASES if model is None else model.fingerprint
-
-
-def _asker(model: JudgeModel | None, home: Path) -> Asker | None:
-    return None if model is None else Asker(model, Answers(home / FILE))
 
 
 def new_home(parent: Path = Path("runs")) -> Path:
@@ -183,49 +109,12 @@ def new_home(parent: Path = Path("runs")) -> Path:
         return home
 
 
-def _profile(request: RunRequest) -> Profile | None:
-    return profile(request.faults) if request.faults is not None else None
-
-
-def _checked(request: RunRequest, faults: Profile | None) -> RunRequest:
-    """Return a request whose names are valid from any folder.
-
-    Raises `InputError` for a request that cannot be run.
-    """
-    names = []
-    for scenario in load.resolve(request.scenarios):
-        names.append(scenario if isinstance(scenario, str) else os.path.realpath(scenario))
-    agents = list(dict.fromkeys(request.agents))
-    for what, chosen in (("scenario", names), ("agent", agents), ("arm", request.arms())):
-        if not chosen:
-            raise InputError(f"there is no {what} to run")
-    if min(request.trials, request.jobs) < 1:
-        raise InputError("--trials and --jobs must be at least 1")
-    for option in request.options:
-        if option.lower().endswith(("key", "secret", "password")):
-            raise InputError(
-                f"option {option}: options are stored with the results; "
-                "pass secrets through the environment"
-            )
-    for agent in agents:
-        resolve(agent)
-    named = faults.name if faults is not None else None
-    return replace(request, scenarios=names, agents=agents, faults=named)
-
-
-def _scenarios(request: RunRequest) -> dict[str, Scenario]:
-    scenarios: dict[str, Scenario] = {}
-    for name in request.scenarios:
-        scenario = load.load(Path(name) if Path(name).is_absolute() else name)
-        if scenario.id in scenarios:
-            raise InputError(f"two scenarios are called {scenario.id!r}; rename one of the files")
-        after = [scenario] if request.history is None else crossed(scenario, request.history)
-        scenarios |= {one.id: narrowed_to(one, request.expose) for one in after}
-    return scenarios
-
-
 class Run:
-    """A run: its results so far, and the means to finish it."""
+    """A run: its results so far, and the means to finish it.
+
+    `spent` is what it has used until now, and `stopped` says why it stopped before its time;
+    `failed_to_start` whether that is because agents, or the judge model, could not start.
+    """
 
     def __init__(
         self,
@@ -238,15 +127,22 @@ class Run:
         self.request = request
         self.scenarios = scenarios
         self.faults = profile.faults if profile is not None else None
-        self.jobs = list(_jobs(request, scenarios))
-        self._asker = _asker(request.judge_model, results.home)
+        self.jobs = list(jobs_of(request, scenarios))
+        self._asker = asker(request.judge_model, results.home)
         self._known: Known = {}
         self._oracle: dict[tuple[str, Arm], Counter[str] | None] = {}
+        self._budget = request.budget
+        self.spent = Spent()
+        self.stopped = ""
+        self.failed_to_start = False
+        self._starts: dict[str, list[str]] = {}
 
     def finish(self, tell: Tell = lambda done, total, trial: None) -> None:
-        """Run the trials that have no row yet, `request.jobs` at a time.
+        """Run the trials that have no row yet or are unknown, `request.jobs` at a time.
 
-        Raises `InputError` for a mistake in the request that only shows when an agent runs.
+        It stops early if the budget is spent, or if the first trials of an agent could not start
+        for one reason outside of it. Raises `InputError` for a mistake in the request that only
+        shows when an agent runs.
         """
         try:
             anyio.run(self._finish, tell)
@@ -256,21 +152,28 @@ class Run:
             raise
 
     async def _finish(self, tell: Tell) -> None:
-        done = self.results.done()
-        todo = [job for job in self.jobs if job not in done]
+        known = {trial.key: trial for trial in self.results.trials()}
+        settled = {key for key, trial in known.items() if not trial.unknown}
+        todo = [job for job in self.jobs if job not in settled]
         stored = len(self.jobs) - len(todo)
+        self.spent = Spent.of(known.values())
         tell(stored, len(self.jobs), None)
         places = anyio.CapacityLimiter(self.request.jobs)
         if self._asker is not None and todo:
-            await self._asker.start()
+            try:
+                await self._asker.start()
+            except Unreachable as away:
+                self._stop(str(away))
+                return
 
         async def one(job: Job) -> None:
             nonlocal stored
             try:
-                trial = await self._trial(job, host)
+                trial, outage = await self._trial(job, host, known.get(job))
             finally:
                 places.release_on_behalf_of(job)
             stored += 1
+            self._look_at(trial, known.get(job), outage)
             tell(stored, len(self.jobs), trial)
 
         async with anyio.create_task_group() as around:
@@ -278,64 +181,128 @@ class Run:
             async with anyio.create_task_group() as trials:
                 for job in todo:
                     await places.acquire_on_behalf_of(job)
+                    self.stopped = self.stopped or self._budget.exceeded(self.spent)
+                    if self.stopped:
+                        places.release_on_behalf_of(job)
+                        break
                     trials.start_soon(one, job)
             host.close()
 
-    async def _trial(self, job: Job, host: Host) -> Trial:
-        for tries in (1, 2):
-            trial, lines = await self._once(job, host)
-            trial.tries = tries
-            if not trial.unknown:
-                break
-        self.results.write_trace(self.results.home / trial.trace, lines)
-        self.results.add(trial)
-        return trial
+    def _look_at(self, trial: Trial, before: Trial | None, outage: Outage | None) -> None:
+        """Count what a trial used, and see whether it makes sense to go on.
 
-    async def _once(self, job: Job, host: Host) -> tuple[Trial, list[str]]:
+        `before` is its row until now, which is counted already. Raises `InputError` if the budget
+        cannot work.
+        """
+        self.spent.add(trial)
+        if before is not None:
+            self.spent.take_back(before)
+        self._budget.must_bind(trial)
+        starts = self._starts.setdefault(trial.agent, [])
+        if len(starts) == FIRST:
+            return
+        starts.append(outage.cause if outage is not None and outage.at_start else "")
+        if outage is not None and starts == [outage.cause] * FIRST and not self.stopped:
+            first = f"the first {FIRST} trials of {trial.agent} could not start"
+            self._stop(f"{first}: {outage.reason}")
+
+    def _stop(self, why: str) -> None:
+        self.stopped = why
+        self.failed_to_start = True
+
+    async def _trial(
+        self, job: Job, host: Host, unknown: Trial | None
+    ) -> tuple[Trial, Outage | None]:
+        """Play a trial and store it.
+
+        What is unknown is played a second time, unless its cause is lasting. `unknown` is the
+        stored trial of an earlier session: it is kept among the earlier tries of the new one.
+        """
+        earlier = list(unknown.earlier) if unknown is not None else []
+        if unknown is not None:
+            earlier.append(_kept(unknown))
+        trial, outage = await self._once(job, host, earlier)
+        if trial.unknown and not (outage is not None and outage.lasting):
+            earlier.append(_kept(trial))
+            trial, outage = await self._once(job, host, earlier)
+        self.results.store(trial)
+        return trial, outage
+
+    async def _once(
+        self, job: Job, host: Host, earlier: list[dict[str, Any]]
+    ) -> tuple[Trial, Outage | None]:
+        """Play a trial once and write its trace."""
         scenario = self.scenarios[job.scenario]
         seed = scenario.seed + self.request.seed + job.trial - 1
+        clean = "clean-" if job.arm == "clean" else ""
+        name = f"{job.scenario}/{job.agent}-{clean}{job.trial}"
+        tries = 1 + len(earlier)
+        file = f"traces/{name}" if tries == 1 else f"traces/{name}.try-{tries}"
+        began = datetime.now(UTC)
+        clock = time.monotonic()
         episode = self._episode(scenario, job.arm, seed)
         try:
-            clean = "clean-" if job.arm == "clean" else ""
-            name = f"{job.agent}-{clean}{job.trial}"
             asked: dict[str, Any] = {}
-            wanted = asked if self.request.debrief else None
-            crash = await self._converse(episode, job.agent, host, f"{job.scenario}/{name}", wanted)
-            if crash is not None:
+            stderr = self.results.home / f"{file}.stderr.txt"
+            played = _Played(asked if self.request.debrief else None, stderr)
+            await self._converse(episode, job.agent, host, name, played)
+            outage = played.outage
+            if outage is not None:
                 episode.finish("crash")
             events = episode.session.trace()
+            if outage is not None and not any(_is_of_agent(event) for event in events):
+                outage = replace(outage, at_start=True)
             trial = Trial(
                 **job._asdict(),
                 seed=seed,
-                status=episode.status if crash is None else "crash",
-                reason=crash if crash is not None else _reason(episode, events),
+                status=episode.status if outage is None else "crash",
+                reason=outage.reason if outage is not None else _reason(episode, events),
                 seconds=episode.control.now - episode.control.start,
                 usage=episode.usage,
-                trace=f"traces/{job.scenario}/{name}.jsonl",
+                trace=f"{file}.jsonl",
                 disclosure=self.request.disclosure,
                 failure=scenario.failure,
                 temporary=scenario.temporary,
                 twin=scenario.twin,
                 calls=_by_tool(events).total(),
                 fingerprints=self.results.fingerprints,
-                **_unjudged(job.arm, crash or ""),
+                identity=played.identity,
+                tries=tries,
+                earlier=list(earlier),
+                began=began.isoformat(timespec="seconds"),
+                **unjudged(job.arm, outage.reason if outage is not None else ""),
             )
-            if crash is None:
-                right = await expected(scenario, self._known, faults=self.faults, seed=seed)
-                last, trial.reading = await judged(
-                    self._asker,
-                    lambda reader: _judge(trial, scenario, episode.record(right, reader)),
-                )
-                if asked:
-                    findings = trial.verdicts[JUDGED[job.arm][0]]["findings"]
-                    trial.debrief = debrief.scored(asked, scenario, last, findings)
+            if outage is None:
+                try:
+                    await self._judge(trial, episode, asked)
+                except InputError:
+                    raise
+                except Exception as bug:
+                    # One trial that cannot be judged must not end a run of hundreds.
+                    trial.reason = Outage.of(bug).reason
+                    trial.__dict__ |= unjudged(job.arm, trial.reason)
         finally:
             episode.close()
         needed = await self._oracle_calls(scenario, job.arm, host)
         if needed is not None:
             trial.oracle_calls = needed.total()
             trial.needless = needless_calls(_by_tool(events), needed)
-        return trial, [to_json(e) for e in events]
+        trial.wall_seconds = round(time.monotonic() - clock, 3)
+        trial.ended = datetime.now(UTC).isoformat(timespec="seconds")
+        trace = self.results.home / trial.trace
+        self.results.write_trace(trace, [to_json(e) for e in events])
+        return trial, outage
+
+    async def _judge(self, trial: Trial, episode: Episode, asked: dict[str, Any]) -> None:
+        scenario = episode.scenario
+        right = await expected(scenario, self._known, faults=self.faults, seed=trial.seed)
+        last, trial.reading = await judged(
+            self._asker,
+            lambda reader: judge_into(trial, scenario, episode.record(right, reader)),
+        )
+        if asked:
+            findings = trial.verdicts[JUDGED[trial.arm][0]]["findings"]
+            trial.debrief = debrief.scored(asked, scenario, last, findings)
 
     def _episode(self, scenario: Scenario, arm: Arm, seed: int) -> Episode:
         faulted = arm == "faulted"
@@ -349,48 +316,57 @@ class Run:
         )
 
     async def _converse(
-        self,
-        episode: Episode,
-        agent: str,
-        host: Host,
-        trial: str,
-        asked: dict[str, Any] | None = None,
-    ) -> str | None:
-        """Play an episode and, if `asked` is given, ask the agent afterwards and put its answers
-        there.
+        self, episode: Episode, agent: str, host: Host, trial: str, played: _Played
+    ) -> None:
+        """Play an episode and say in `played` what came of it.
 
-        Returns how Haywire or a model's provider failed, or None if the episode came to its end.
+        If `played.wanted` is given, the agent is asked afterwards, and its answers go there.
         """
-        crash: BaseException | None = None
+        problem: BaseException | None = None
+        starting = False
         ended = False
         try:
             with host.offers(episode.session) as servers:
                 async with await self._tools(episode, servers) as tools:
-                    given = self._assignment(episode, tools, servers, trial)
+                    given = self._assignment(episode, tools, servers, agent, trial)
+                    given.stderr = played.stderr
+                    module = resolve(agent)
                     try:
-                        async with resolve(agent).agent(given) as playing:
-                            await _play(episode, playing, given.to_remember > 0)
+                        starting = True
+                        async with module.agent(given) as playing:
+                            starting = False
+                            played.identity = identity_of(playing)
+                            await converse(episode, playing, by_session=given.to_remember > 0)
                             ended = True
-                            if asked is not None:
+                            if played.wanted is not None:
                                 seed = episode.control.seed
-                                asked |= await debrief.ask(
+                                played.wanted |= await debrief.ask(
                                     playing, episode.scenario, seed, episode.record()
                                 )
-                    except Exception as problem:
-                        # Raised later: the client's task group would wrap it here.
-                        crash = problem
-        except Exception as problem:
-            crash = crash or problem
-        if crash is not None and isinstance(leaf(crash), InputError):
-            raise leaf(crash)
-        if crash is None or ended:
-            return None
-        return f"{type(leaf(crash)).__name__}: {leaf(crash)}"
+                    except Exception as raised:
+                        # Looked at later: the client's task group would wrap it here.
+                        problem = raised
+        except Exception as raised:
+            problem = problem or raised
+        if problem is None:
+            return
+        cause = leaf(problem)
+        if isinstance(cause, InputError):
+            raise cause
+        if ended:
+            return
+        if isinstance(cause, AgentError):
+            failed(episode, str(cause))
+        elif starting and isinstance(cause, Exception) and not isinstance(cause, ProviderOutage):
+            failed(episode, crashed(cause))
+        else:
+            played.outage = Outage.of(cause)
 
     def _assignment(
-        self, episode: Episode, tools: Tools, servers: Servers, trial: str
+        self, episode: Episode, tools: Tools, servers: Servers, agent: str, trial: str
     ) -> Assignment:
-        given = Assignment(tools, [], episode.scenario, self.request.options, servers, trial)
+        options = options_of(agent, self.request.options)
+        given = Assignment(tools, [], episode.scenario, options, servers, trial)
         if self.request.deliver == "sessions":
             given.to_remember = len(episode.sessions)
         else:
@@ -411,127 +387,41 @@ class Run:
         if key not in self._oracle:
             episode = self._episode(scenario, arm, scenario.seed + self.request.seed)
             try:
-                crash = await self._converse(episode, "oracle", host, "")
-                self._oracle[key] = None if crash is not None else _by_tool(episode.session.trace())
+                played = _Played()
+                await self._converse(episode, "oracle", host, "", played)
+                calls = _by_tool(episode.session.trace())
+                self._oracle[key] = None if played.outage is not None else calls
             finally:
                 episode.close()
         return self._oracle[key]
 
 
-def rejudge(
-    home: Path,
-    tell: Tell = lambda done, total, trial: None,
-    model: JudgeModel | None = None,
-) -> Results:
-    """Judge a run's recorded traces again with the current checks and store the verdicts.
+@dataclass
+class _Played:
+    """What came of a conversation beside its trace.
 
-    No agent is run: the final worlds are rebuilt from the traces. `model` reads the texts; without
-    it, phrases do. Returns the results. Raises `InputError` if a trace is missing, the world has
-    changed or the model is of no use.
+    `wanted` takes the answers of a debrief, or is None if there is to be none. `stderr` takes what
+    an agent in its own process writes there.
     """
-    results = Results.open(home)
-    request = RunRequest(**results.request)
-    scenarios = _scenarios(request)
-    if results.fingerprints["world"] != fingerprints.world(scenarios.values()):
-        raise InputError(
-            f"{home}: its world has changed since, so the final worlds of its traces "
-            "cannot be rebuilt; begin a new run"
-        )
-    anyio.run(_rejudge, results, scenarios, _profile(request), model, tell)
-    return results
+
+    wanted: dict[str, Any] | None = None
+    stderr: Path | None = None
+    outage: Outage | None = None
+    identity: dict[str, str] = field(default_factory=dict)
 
 
-async def _rejudge(
-    results: Results,
-    scenarios: dict[str, Scenario],
-    faults: Profile | None,
-    model: JudgeModel | None,
-    tell: Tell,
-) -> None:
-    asker = _asker(model, results.home)
-    known: Known = {}
-    prints = {"judge": fingerprints.judging(scenarios.values()), "reader": _reader(model)}
-    trials = results.trials()
-    for number, trial in enumerate(trials, 1):
-        if trial.status != "crash":
-            scenario = scenarios[trial.scenario]
-            events, world = _recorded(results.trace_of(trial), scenario)
-            right = await expected(
-                scenario, known, faults=faults.faults if faults else None, seed=trial.seed
-            )
-            try:
-                await _judge_again(trial, scenario, asker, events, world, right)
-            finally:
-                world.close()
-            trial.fingerprints |= prints
-            results.replace(trial)
-        tell(number, len(trials), trial)
-    results.refingerprint(**prints)
+def _is_of_agent(event: Event) -> bool:
+    return isinstance(event, Attempt) or (isinstance(event, Message) and event.role == "assistant")
 
 
-def _recorded(path: Path, scenario: Scenario) -> tuple[list[Event], World]:
-    """Return a recorded trace and the world at its end. Raises `InputError`."""
-    events = read_trace(path)
-    try:
-        return events, final_world(scenario, events)
-    except (InputError, StopIteration) as wrong:
-        raise InputError(f"{path}: not a complete trace ({wrong})") from None
-
-
-async def _judge_again(
-    trial: Trial,
-    scenario: Scenario,
-    asker: Asker | None,
-    events: list[Event],
-    world: World,
-    right: Expected,
-) -> None:
-    def once(reader: Reader | None) -> Record:
-        return _judge(trial, scenario, record(events, world, right, reader))
-
-    last, trial.reading = await judged(asker, once)
-    if trial.debrief:
-        findings = trial.verdicts[JUDGED[trial.arm][0]]["findings"]
-        trial.debrief = debrief.scored(trial.debrief, scenario, last, findings)
-
-
-async def _play(episode: Episode, agent: Agent, by_session: bool) -> None:
-    """Play an episode with an agent that, if it is `by_session`, first gets the past so."""
-    try:
-        if by_session and isinstance(agent, CanRemember) and not await episode.hand_over(agent):
-            return
-        await episode.converse(agent)
-    except InputError as stuck:
-        if not isinstance(agent, ScriptAgent):
-            raise
-        # Under a profile, a script may meet a reply that its own scenario never gives. That is the
-        # script's failure, not Haywire's.
-        episode.status = "error"
-        episode.finish("error", reason=f"the script cannot go on: {stuck}")
-
-
-def _unjudged(arm: Arm, why: str) -> dict[str, Any]:
-    unknown = {"value": "unknown", "score": None, "why": why, "findings": []}
+def _kept(trial: Trial) -> dict[str, Any]:
+    """Return what is kept of a try that was unknown."""
     return {
-        "verdicts": {name: dict(unknown) for name in JUDGED[arm]},
-        "exposed": True,
-        "order_inferred": False,
+        "trace": trial.trace,
+        "reason": trial.reason,
+        "usage": trial.usage,
+        "wall_seconds": trial.wall_seconds,
     }
-
-
-def _judge(trial: Trial, scenario: Scenario, recorded: Record) -> Record:
-    """Judge a record, put the verdicts into a trial, and return the record."""
-    trial.__dict__ |= _unjudged(trial.arm, "")
-    for name in JUDGED[trial.arm]:
-        verdict = judge(scenario.gates, recorded, name)
-        data = verdict.as_json()
-        trial.verdicts[name] = {part: data[part] for part in ("value", "score", "why", "findings")}
-        trial.exposed = trial.exposed and verdict.exposed
-        trial.order_inferred = trial.order_inferred or verdict.order_inferred
-    if isinstance(scenario, Instance):
-        passed = trial.verdicts[JUDGED[trial.arm][0]]["value"] == "pass"
-        trial.story = dict(story(scenario, recorded, passed=passed))
-    return recorded
 
 
 def _reason(episode: Episode, events: list[Event]) -> str | None:
@@ -543,14 +433,3 @@ def _reason(episode: Episode, events: list[Event]) -> str | None:
 
 def _by_tool(events: list[Event]) -> Counter[str]:
     return Counter(e.name for e in events if isinstance(e, Attempt))
-
-
-def leaf(problem: BaseException) -> BaseException:
-    """Return the exception inside nested groups.
-
-    An `InputError` takes precedence over the first exception.
-    """
-    while isinstance(problem, BaseExceptionGroup):
-        inner = [leaf(e) for e in problem.exceptions]
-        problem = next((e for e in inner if isinstance(e, InputError)), inner[0])
-    return problem

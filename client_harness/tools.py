@@ -5,11 +5,13 @@ They are called through a real MCP client of the episode's server, in memory or 
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from client_harness.contract import ProviderOutage
+from servers.kit.errors import InputError
 from servers.kit.events import Attempt
 from servers.kit.exposure import CALL
 from servers.kit.session import SEPARATOR, Session, split
@@ -31,6 +33,7 @@ class Tools:
     """Lists and calls tools.
 
     `step()` begins the agent's next step; the calls of one step do not know each other's replies.
+    Where the way to the services fails, methods raise `ProviderOutage`: no agent is to blame.
     """
 
     def __init__(self, client: Any, session: Session) -> None:
@@ -48,7 +51,8 @@ class Tools:
 
     async def list_tools(self) -> list[ToolInfo]:
         """Return the tools that the server currently lists."""
-        listed = await self._client.list_tools(cache_mode="bypass")
+        with ours("list_tools"):
+            listed = await self._client.list_tools(cache_mode="bypass")
         return [ToolInfo(t.name, t.description or "", t.input_schema) for t in listed.tools]
 
     async def call(self, service: str, tool: str, args: dict[str, Any]) -> tuple[Any, bool]:
@@ -71,13 +75,14 @@ class Tools:
         from servers.kit.mcp import call_directly
 
         before = self._session.out
-        try:
-            return await call_directly(self._client, name, args)
-        except MCPError:
-            lost = self._lost(name, args, before)
-            if lost is None:
-                raise
-            return lost.seen, lost.is_error
+        with ours(name):
+            try:
+                return await call_directly(self._client, name, args)
+            except MCPError:
+                lost = self._lost(name, args, before)
+                if lost is None:
+                    raise
+                return lost.seen, lost.is_error
 
     def _lost(self, name: str, args: dict[str, Any], after: int) -> Attempt | None:
         if self._session.expose == "search":
@@ -98,8 +103,21 @@ class Tools:
 
         It goes straight to the session, which records and refuses it.
         """
-        reply = await self._session.call(*split(name), args)
+        with ours(name):
+            reply = await self._session.call(*split(name), args)
         return reply.data, reply.is_error
+
+
+@contextmanager
+def ours(what: str) -> Generator[None]:
+    """Raise `ProviderOutage` for every exception that is our bug and not an agent's."""
+    try:
+        yield
+    except (InputError, ProviderOutage):
+        raise
+    except Exception as broken:
+        kind = type(broken).__name__
+        raise ProviderOutage(f"a bug in Haywire: {what}: {kind}: {broken}", cause=kind) from broken
 
 
 def outliving(**options: Any) -> Any:

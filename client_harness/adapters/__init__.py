@@ -33,6 +33,11 @@ class Adapter:
     parts: tuple[str, ...]
 
     @property
+    def OPTIONS(self) -> tuple[str, ...]:  # noqa: N802
+        """The options that the agent takes: those of every process, but its command stands."""
+        return tuple(name for name in process.OPTIONS if name != "command")
+
+    @property
     def folder(self) -> Path:
         """The folder with the adapter's files."""
         return HERE / self.name

@@ -11,12 +11,15 @@ import json
 import os
 import signal
 import tempfile
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
+from pathlib import Path
 from typing import IO, Any
 
 import anyio
 import anyio.abc
 from anyio.streams.buffered import BufferedByteReceiveStream
+
+from client_harness.patience import Patience
 
 LONGEST = 16 * 1024 * 1024
 """The longest line, in bytes."""
@@ -28,9 +31,15 @@ GONE = (anyio.BrokenResourceError, anyio.ClosedResourceError, OSError)
 class PeerError(Exception):
     """The process failed.
 
-    It died, did not answer in time, printed something other than an answer, or answered with an
-    error.
+    It died, did not answer in time (`late`), printed something other than an answer, or answered
+    with an error.
     """
+
+    late = False
+
+
+class NotStarted(PeerError):
+    """The process could not be started at all."""
 
 
 class Peer:
@@ -50,21 +59,32 @@ class Peer:
         self.lost = False
 
     async def request(self, method: str, params: dict[str, Any], seconds: float) -> dict[str, Any]:
-        """Send a request and return its result, an object. Raises `PeerError`."""
+        """Send a request and return its result, an object. Raises `PeerError`.
+
+        A process that has to wait for its model's provider may say so meanwhile, and gets that much
+        more time: `{"method": "backoff", "params": {"seconds": 20}}`.
+        """
+        patience = Patience(seconds)
         self._number += 1
         message = {"jsonrpc": "2.0", "id": self._number, "method": method, "params": params}
         line = json.dumps(message) + "\n"
+
+        async def exchange() -> dict[str, Any]:
+            # A process that has exited may have answered, or said why, before it did.
+            with contextlib.suppress(*GONE):
+                await self._in.send(line.encode())
+            while True:
+                answer = await self._answer(method)
+                if "id" in answer or "method" not in answer:
+                    return answer
+                patience.forgive(_backoff(answer))
+
         try:
-            with anyio.fail_after(seconds):
-                # A process that has exited may have answered, or said why, before it did.
-                with contextlib.suppress(*GONE):
-                    await self._in.send(line.encode())
-                while True:
-                    answer = await self._answer(method)
-                    if "id" in answer or "method" not in answer:
-                        break
+            answer = await patience.limit(exchange)
         except TimeoutError:
-            raise await self._failed(f"did not answer {method} within {seconds:g} s") from None
+            failure = await self._failed(f"did not answer {method} within {seconds:g} s")
+            failure.late = True
+            raise failure from None
         if answer.get("id") != self._number:
             raise await self._failed(
                 f"answered {method} with the id {answer.get('id')!r} instead of {self._number}"
@@ -134,24 +154,50 @@ class Peer:
             os.killpg(self.process.pid, sign)
 
 
+@contextlib.contextmanager
+def _stderr(kept: Path | None) -> Generator[IO[bytes]]:
+    if kept is None:
+        with tempfile.TemporaryFile() as nowhere:
+            yield nowhere
+        return
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with kept.open("w+b") as file:
+            yield file
+    finally:
+        if kept.stat().st_size == 0:
+            kept.unlink()
+
+
+def _backoff(told: dict[str, Any]) -> float:
+    """Return the seconds that a notification asks for, or 0."""
+    params = told.get("params")
+    seconds = params.get("seconds") if isinstance(params, dict) else None
+    is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
+    return float(seconds) if is_number and told["method"] == "backoff" else 0.0
+
+
 def _short(text: str) -> str:
     text = " ".join(text.split())
     return text if len(text) <= 300 else text[:300] + "…"
 
 
 @contextlib.asynccontextmanager
-async def peer(command: Sequence[str], env: Mapping[str, str], name: str) -> AsyncGenerator[Peer]:
+async def peer(
+    command: Sequence[str], env: Mapping[str, str], name: str, kept: Path | None = None
+) -> AsyncGenerator[Peer]:
     """Start a process in its own process group and yield it; it is ended on the way out.
 
-    Raises `PeerError` if it cannot be started.
+    Its stderr goes to the file `kept`, which is removed again if nothing came.
+    Raises `NotStarted` if it cannot be started.
     """
-    with tempfile.TemporaryFile() as stderr:
+    with _stderr(kept) as stderr:
         try:
             process = await anyio.open_process(
                 command, env=env, stderr=stderr, start_new_session=True
             )
         except OSError as wrong:
-            raise PeerError(
+            raise NotStarted(
                 f"{name} cannot be started: {wrong.strerror or wrong}: {command[0]}"
             ) from None
         made = Peer(process, name, stderr)

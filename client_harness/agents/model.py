@@ -8,10 +8,10 @@ memory: of past sessions that come one by one, it keeps nothing. `model_full_con
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, fields
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,8 @@ import anyio
 
 from client_harness._litellm import ContextExceeded, Endpoint, Recording
 from client_harness.agents import _history
-from client_harness.contract import Assignment, TurnResult
+from client_harness.contract import Assignment, ProviderOutage, TurnResult
+from client_harness.patience import Patience
 from client_harness.tools import ToolInfo
 from scenarios.haystack.history import LivedSession
 from servers.kit.errors import InputError, did_you_mean
@@ -34,9 +35,11 @@ REFUSAL = "The conversation is over, so no tool can be called. Answer in words."
 class Options:
     """The agent's options.
 
-    `max_steps` (requests per turn), `max_seconds` (real time per turn) and `max_tokens` (in total)
-    are limits: reaching one gives the status `limit`. `refresh` says when tools are listed again:
-    before each request (call), each turn, or never. `record` and `replay` are folders.
+    `max_steps` (requests per turn) and `max_tokens` (in total) are limits: reaching one gives the
+    status `limit`. `max_seconds` is the real time per turn, after which the status is `late`; waits
+    for the provider do not count. A request is repeated up to `retries` times if the provider
+    fails, and for `max_wait` seconds if it is asked too often. `refresh` says when tools are listed
+    again: before each request (call), each turn, or never. `record` and `replay` are folders.
     """
 
     model: str
@@ -50,9 +53,10 @@ class Options:
     temperature: float | None = None
     refresh: str = "call"
     retries: int = 2
+    max_wait: float = 600.0
 
     @classmethod
-    def read(cls, given: dict[str, Any]) -> Options:
+    def read(cls, given: Mapping[str, Any]) -> Options:
         """Return the options that the command line gave. Raises `InputError`."""
         numbers = {
             "max_steps": int,
@@ -61,11 +65,12 @@ class Options:
             "retries": int,
             "max_seconds": float,
             "temperature": float,
+            "max_wait": float,
         }
         known = [f.name for f in fields(cls)]
         options: dict[str, Any] = {}
         for name, value in given.items():
-            if value is None or name in ("command", "turn_seconds"):
+            if value is None:
                 continue
             if name not in known:
                 raise InputError(f"agent model: unknown option {name!r}{did_you_mean(name, known)}")
@@ -84,6 +89,14 @@ class Options:
         return cls(**options)
 
 
+OPTIONS = tuple(option.name for option in fields(Options))
+
+
+def check(options: Mapping[str, Any]) -> None:
+    """Raise `InputError` for options that make no agent."""
+    Options.read(options)
+
+
 class ModelAgent:
     """A conversation with a model. Its messages are kept across turns, after the history's.
 
@@ -92,13 +105,14 @@ class ModelAgent:
     """
 
     def __init__(self, given: Assignment, options: Options) -> None:
+        self.identity = {"name": "model", "version": options.model}
         self._tools = given.tools
         self._options = options
         self._begin_with(_history.chat(given.history))
         # Whatever an agent remembers of a past, it knows what day it is.
         has_past = bool(given.history or given.to_remember)
         self._opening = f"{_history.header(iso(given.tools.now))}\n" if has_past else ""
-        endpoint = Endpoint(options.api_base, options.retries)
+        endpoint = Endpoint(options.api_base, options.retries, max_wait=options.max_wait)
         self._source: Endpoint | Recording = endpoint
         if options.replay is not None:
             self._source = Recording(Path(options.replay), given.trial)
@@ -128,12 +142,12 @@ class ModelAgent:
         if self._options.refresh == "turn":
             self._listed = None
         result = TurnResult("")
-        deadline = time.monotonic() + self._options.max_seconds
+        patience = Patience(self._options.max_seconds)
         for _ in range(self._options.max_steps):
             if self._tokens >= self._options.max_tokens:
                 most = self._options.max_tokens
                 return self._limit(result, f"the limit of {most} tokens was reached")
-            message = await self._completed(await self._request(), result, deadline)
+            message = await self._completed(await self._request(), result, patience)
             if message is None:
                 return result
             result.text = str(message.get("content") or "")
@@ -145,28 +159,25 @@ class ModelAgent:
         return self._limit(result, f"{self._options.max_steps} requests did not end the turn")
 
     async def _completed(
-        self, request: dict[str, Any], result: TurnResult, deadline: float
+        self, request: dict[str, Any], result: TurnResult, patience: Patience
     ) -> dict[str, Any] | None:
         """Return the model's message, and count what it took in `result`.
 
-        If there is none by the deadline, or the request does not fit, that is a limit in `result`.
+        If there is none in time, or the request does not fit, `result` says so.
         """
-        too_long = f"the turn took more than {self._options.max_seconds:g} s"
-        response = None
-        left = deadline - time.monotonic()
-        if left <= 0:
-            # A request cancelled before it is sent would remain in litellm's thread and never be
-            # awaited.
-            self._limit(result, too_long)
+        try:
+            response = await patience.limit(
+                partial(self._source.complete, request, patience.paused)
+            )
+        except ContextExceeded as full:
+            self._limit(result, str(full))
             return None
-        with anyio.move_on_after(left):
-            try:
-                response = await self._source.complete(request)
-            except ContextExceeded as full:
-                self._limit(result, str(full))
-                return None
-        if response is None:
-            self._limit(result, too_long)
+        except ProviderOutage as outage:
+            outage.usage = result.usage
+            raise
+        except TimeoutError:
+            result.status = "late"
+            result.detail = f"the turn took more than {self._options.max_seconds:g} s"
             return None
         self._count(result, response)
         return response["message"]
@@ -201,8 +212,8 @@ class ModelAgent:
         """
         result = TurnResult("")
         spent = self._tokens
-        deadline = time.monotonic() + self._options.max_seconds
-        message = await self._completed(self._plain(messages), result, deadline)
+        patience = Patience(self._options.max_seconds)
+        message = await self._completed(self._plain(messages), result, patience)
         self._tokens = spent
         if message is not None:
             result.text = str(message.get("content") or "").strip()

@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
-from client_harness.agents import _history
+from client_harness.agents import _history, model
 from client_harness.agents.model import ModelAgent, Options
 from client_harness.contract import Assignment, TurnResult
 from scenarios.haystack.history import LivedSession
 
 ABOUT = "the agent `model` with all past sessions in its context (--deliver sessions)"
+OPTIONS = model.OPTIONS
+check = model.check
 
 
 class FullContext(ModelAgent):
@@ -21,6 +23,7 @@ class FullContext(ModelAgent):
 
     def __init__(self, given: Assignment, options: Options) -> None:
         super().__init__(given, options)
+        self.identity["name"] = "model_full_context"
         self._past: list[LivedSession] = list(given.history)
 
     async def remember(self, session: LivedSession, number: int, of: int) -> TurnResult:

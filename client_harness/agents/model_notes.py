@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
-from client_harness.agents import _history
+from client_harness.agents import _history, model
 from client_harness.agents.model import ModelAgent, Options, prompt_named
 from client_harness.contract import Assignment, TurnResult
 from scenarios.haystack.history import LivedSession
 from servers.kit.errors import InputError
 
 ABOUT = "the agent `model` with its own notes about past sessions (--deliver sessions)"
+OPTIONS = model.OPTIONS
+check = model.check
 NOTHING = "nothing"
 """What the model answers about a session of which nothing is worth keeping."""
 
@@ -21,6 +23,7 @@ class Notes(ModelAgent):
 
     def __init__(self, given: Assignment, options: Options) -> None:
         super().__init__(given, options)
+        self.identity["name"] = "model_notes"
         self._notes: list[str] = []
 
     async def remember(self, session: LivedSession, number: int, of: int) -> TurnResult:

@@ -3,7 +3,7 @@
 The process speaks JSON-RPC on stdin and stdout, and MCP over HTTP with the episode's services.
 
     → initialize {protocol}
-      ← {agent, history: messages|native|text, tool_refresh, remembers?: true}
+      ← {agent, version, history: messages|native|text, tool_refresh, remembers?: true}
     → history/session {trial, number, of, at, messages}
       ← {status?, usage?, detail?}
     → session/start {history, mcp_servers, now}
@@ -16,9 +16,10 @@ The process speaks JSON-RPC on stdin and stdout, and MCP over HTTP with the epis
 `history/session` comes once for each past session, and only if a run delivers them one by one to an
 agent that says `remembers: true`.
 
-`outage` means that the agent's model could not be reached, and makes the trial unknown. An agent
-that knows its steps numbers them, starting from 1 in each turn, in the header `x-agent-step` of its
-MCP requests. Tool use is scored only from the services' trace.
+`outage` means that the agent's model could not be reached, and makes the trial unknown; it may
+also be the answer to `session/start`. Whatever else goes wrong with the process, from its start
+on, is the agent's error. An agent that knows its steps numbers them, starting from 1 in each turn,
+in the header `x-agent-step` of its MCP requests. Tool use is scored only from the services' trace.
 """
 
 from __future__ import annotations
@@ -26,23 +27,27 @@ from __future__ import annotations
 import hashlib
 import os
 import shlex
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 from client_harness.agents import _history
-from client_harness.agents._rpc import Peer, PeerError, peer
-from client_harness.contract import Assignment, ProviderOutage, TurnResult
+from client_harness.agents._rpc import NotStarted, Peer, PeerError, peer
+from client_harness.contract import AgentError, Assignment, ProviderOutage, TurnResult
 from scenarios.haystack.history import LivedSession
-from servers.kit.errors import InputError
+from servers.kit.errors import InputError, quoted
 from servers.kit.values import iso
 
 ABOUT = "any agent in its own process, speaking JSON-RPC (--command 'python agent.py')"
 PROTOCOL = 1
+LONGEST_NAME = 80
+"""How many characters an agent's name, and its version, may have."""
 STATUSES = ("done", "limit", "error", "outage")
 REFRESHES = ("call", "notify", "turn", "process", "never")
 SETTINGS = ("model", "api_base", "max_steps", "max_seconds", "max_tokens", "temperature", "refresh")
 """Options that the process receives as `HAYWIRE_MODEL` and so on."""
+OPTIONS = ("command", "turn_seconds", *SETTINGS)
 
 
 class ProcessAgent:
@@ -52,6 +57,7 @@ class ProcessAgent:
     """
 
     def __init__(self, peer: Peer, given: Assignment, kind: str, seconds: float) -> None:
+        self.identity: dict[str, str] = {}
         self._peer = peer
         self._given = given
         self._kind = kind
@@ -60,7 +66,7 @@ class ProcessAgent:
     async def start(self) -> None:
         """Begin the conversation: give the process the history and the servers.
 
-        Raises `PeerError`.
+        Raises `PeerError` and `ProviderOutage`.
         """
         assert self._given.servers is not None
         start = {
@@ -68,13 +74,15 @@ class ProcessAgent:
             "mcp_servers": await self._given.servers(),
             "now": iso(self._given.tools.now),
         }
-        await self._peer.request("session/start", start, self._seconds)
+        ready = await self._peer.request("session/start", start, self._seconds)
+        if ready.get("status") == "outage":
+            raise _outage(ready.get("detail"))
 
     async def remember(self, session: LivedSession, number: int, of: int) -> TurnResult:
         """Send the process a past session; the conversation begins after the last one.
 
-        A process that fails at a session has failed as an agent, one that fails to begin the
-        conversation is an outage, as it is without sessions. Raises `ProviderOutage`.
+        A process that fails at a session, or to begin the conversation, has failed as an agent.
+        Raises `ProviderOutage`.
         """
         past = {
             "trial": _opaque(self._given.trial),
@@ -86,20 +94,16 @@ class ProcessAgent:
         try:
             taken = await self._peer.request("history/session", past, self._seconds)
             result = _result(taken, "history/session")
-        except PeerError as failure:
-            return TurnResult("", "error", detail=str(failure))
-        if number == of and result.status == "done":
-            try:
+            if number == of and result.status == "done":
                 await self.start()
-            except PeerError as failure:
-                raise ProviderOutage(str(failure)) from None
-        return result
+            return result
+        except PeerError as failure:
+            return _failed(failure)
 
     async def turn(self, text: str) -> TurnResult:
         """Send the process a turn and return its result.
 
-        A process that fails at this point has failed as an agent: the turn is an error, and is
-        judged.
+        A process that fails at this point has failed as an agent.
         """
         if self._peer.lost:
             return TurnResult("", "error", detail="the process has exited")
@@ -107,7 +111,11 @@ class ProcessAgent:
             answer = await self._peer.request("turn", {"text": text}, self._seconds)
             return _result(answer, "turn")
         except PeerError as failure:
-            return TurnResult("", "error", detail=str(failure))
+            return _failed(failure)
+
+
+def _failed(failure: PeerError) -> TurnResult:
+    return TurnResult("", "late" if failure.late else "error", detail=str(failure))
 
 
 def _opaque(trial: str) -> str:
@@ -123,13 +131,20 @@ def _result(answer: dict[str, Any], method: str) -> TurnResult:
     if status not in STATUSES or not isinstance(said, str) or not isinstance(usage, dict):
         shape = f"{{status: {'|'.join(STATUSES)}, text, usage}}"
         raise PeerError(f"the answer to {method} must be {shape}, not {str(answer)[:300]}")
-    if status == "outage":
-        raise ProviderOutage(str(detail) or "the agent reports that its model cannot be reached")
     amounts = {}
     for name, amount in usage.items():
         if isinstance(amount, int | float) and not isinstance(amount, bool):
             amounts[str(name)] = amount
+    if status == "outage":
+        outage = _outage(detail)
+        outage.usage = amounts
+        raise outage
     return TurnResult(said, status, amounts, str(detail))
+
+
+def _outage(detail: Any) -> ProviderOutage:
+    said = "the agent reports that its model cannot be reached"
+    return ProviderOutage(f"{said}: {detail}" if detail else said, cause=said)
 
 
 def _command(given: Any) -> list[str]:
@@ -151,12 +166,19 @@ def _seconds(given: Any) -> float:
         raise InputError(f"agent process: turn_seconds must be a number, not {given!r}") from None
 
 
+def check(options: Mapping[str, Any]) -> None:
+    """Raise `InputError` if options name no command or no usable number of seconds."""
+    _command(options.get("command"))
+    _seconds(options.get("turn_seconds") or 300)
+
+
 @asynccontextmanager
 async def agent(given: Assignment) -> AsyncGenerator[ProcessAgent]:
     """Start the command, give it the history and the servers, and end it afterwards.
 
-    If past sessions come one by one, it gets the servers after the last one. Raises
-    `ProviderOutage` if it fails before it is given anything, and `InputError` for invalid options.
+    If past sessions come one by one, it gets the servers after the last one. If it fails before it
+    is given anything, raises `AgentError`, or `ProviderOutage` if it cannot be started or says that
+    its model is away. Raises `InputError` for invalid options.
     """
     command = _command(given.options.get("command"))
     seconds = _seconds(given.options.get("turn_seconds") or 300)
@@ -167,7 +189,8 @@ async def agent(given: Assignment) -> AsyncGenerator[ProcessAgent]:
         if given.options.get(name) is not None:
             env[f"HAYWIRE_{name.upper()}"] = str(given.options[name])
     program = command[0].rpartition("/")[2]
-    async with _started(command, env, f"the agent's process ({program})") as started:
+    name = f"the agent's process ({program})"
+    async with _started(command, env, name, given.stderr) as started:
         yield await _begin(started, given, seconds)
         if not started.lost:
             with suppress(PeerError):
@@ -175,12 +198,31 @@ async def agent(given: Assignment) -> AsyncGenerator[ProcessAgent]:
 
 
 @asynccontextmanager
-async def _started(command: list[str], env: dict[str, str], name: str) -> AsyncGenerator[Peer]:
+async def _started(
+    command: list[str], env: dict[str, str], name: str, stderr: Path | None
+) -> AsyncGenerator[Peer]:
     try:
-        async with peer(command, env, name) as started:
+        async with peer(command, env, name, stderr) as started:
             yield started
+    except NotStarted as missing:
+        raise ProviderOutage(str(missing), lasting=True) from None
     except PeerError as failure:
-        raise ProviderOutage(str(failure)) from None
+        raise AgentError(str(failure)) from None
+
+
+def _identity(hello: dict[str, Any]) -> dict[str, str]:
+    """Return the name and version that an agent says it has. Raises `PeerError`."""
+    identity = {}
+    for key, part in (("agent", "name"), ("version", "version")):
+        said = hello.get(key, "")
+        if not isinstance(said, str) or len(said) > LONGEST_NAME:
+            raise PeerError(
+                "the agent's process gave an invalid answer to initialize: "
+                f"{key} must be a text of at most {LONGEST_NAME} characters, not {quoted(said)}"
+            )
+        if said.strip():
+            identity[part] = " ".join(said.split())
+    return identity
 
 
 async def _begin(started: Peer, given: Assignment, seconds: float) -> ProcessAgent:
@@ -195,6 +237,7 @@ async def _begin(started: Peer, given: Assignment, seconds: float) -> ProcessAge
             f"{wants}, not {kind!r} and {refresh!r}"
         )
     made = ProcessAgent(started, given, kind, seconds)
+    made.identity = _identity(hello)
     if not given.to_remember:
         await made.start()
     elif hello.get("remembers") is not True:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import signal
 import sys
-from collections.abc import Generator
+import threading
+import traceback
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
@@ -12,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from client_harness.commands import _print
+from client_harness.commands._progress import Lines
 from client_harness.commands.judging import ApiBase, Model, Votes
 from client_harness.commands.serving import SEARCH, one_of
 from servers.kit.seeds import MOST_SEED
@@ -21,6 +25,23 @@ if TYPE_CHECKING:
     from client_harness.run import Run, Tell
     from scenarios.offered import Offered
 
+MaxCost = Annotated[
+    float | None,
+    typer.Option(help="Begin no trial once this many dollars are spent.", metavar="DOLLARS"),
+]
+MaxTokens = Annotated[
+    int | None,
+    typer.Option(help="Begin no trial once this many tokens are spent.", metavar="TOKENS"),
+]
+FailUnder = Annotated[
+    float | None,
+    typer.Option(
+        min=0,
+        max=1,
+        help="Exit with 1 if an agent passes less than this share of its trials in a setting.",
+        metavar="SHARE",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 Folder = Annotated[Path, typer.Argument(help="The folder of a run.", metavar="RUN")]
 STOCK = ["oracle", "naive", "noop"]
@@ -143,9 +164,15 @@ def run(
             help="Ask the agent at the end what is so; reported, and no part of a verdict.",
         ),
     ] = False,
+    max_cost: MaxCost = None,
+    max_tokens: MaxTokens = None,
+    fail_under: FailUnder = None,
     json: Json = False,
 ) -> None:
     """Run agents over scenarios unattended and print a report.
+
+    The exit status is 2 for a mistake in the command, 3 if trials are unknown or were not run, 1 if
+    an agent is below --fail-under, and 0 otherwise.
 
     \b
     Example: client_harness run smoke --agent oracle --agent naive --clean --trials 3 --jobs 4
@@ -179,6 +206,9 @@ def run(
         options={**given, **_options(option or [])},
         judge=None if reader is None else vars(reader),
         debrief=debrief,
+        max_cost=max_cost,
+        max_tokens=max_tokens,
+        fail_under=fail_under,
     )
     _go(start(request, out or new_home), json)
 
@@ -189,15 +219,22 @@ def resume(
     jobs: Annotated[
         int | None, typer.Option(help="Trials to run at the same time; by default as before.")
     ] = None,
+    max_cost: MaxCost = None,
+    max_tokens: MaxTokens = None,
+    fail_under: FailUnder = None,
 ) -> None:
-    """Finish a run that was stopped: keep the results that exist and run the rest.
+    """Finish a run: play the trials that were not run or are unknown, and keep the others.
+
+    What an unknown trial has cost stays counted, and its trace is kept beside the new one. The exit
+    status is that of run, and the budget is that of the whole run.
 
     \b
     Example: client_harness resume runs/0001
     """
     from client_harness.run import reopen
 
-    _go(reopen(home, jobs), json)
+    changes = {"max_cost": max_cost, "max_tokens": max_tokens, "fail_under": fail_under}
+    _go(reopen(home, jobs=jobs, **changes), json)
 
 
 def judge(
@@ -229,7 +266,7 @@ def judge(
     """
     from client_harness.judging.model_reader import judge_model as named
     from client_harness.played import newest
-    from client_harness.run import rejudge
+    from client_harness.rejudge import rejudge
     from servers.kit.errors import InputError
 
     trace = newest(home)
@@ -310,16 +347,56 @@ def trace(
 
 
 def _go(begun: Run, json: bool) -> None:
+    """Finish a run, report on it and exit with its status."""
+    from client_harness.ending import INCOMPLETE, ending
+    from client_harness.report import report as reported
+    from servers.kit.errors import InputError
+
     home = begun.results.home
     try:
-        with _progress("running") as tell:
+        with _interruptible(), _progress("running", lambda: str(begun.spent)) as tell:
             begun.finish(tell)
     except KeyboardInterrupt:
         _print.note(f"stopped; run `client_harness resume {home}` to finish")
-        raise typer.Exit(130) from None
-    _print_report([begun.results], json=json)
-    if not json:
+        raise typer.Exit(INCOMPLETE) from None
+    except InputError:
+        raise
+    except Exception:
+        # A bug of ours says nothing about any agent, so the status must not be 1.
+        traceback.print_exc()
+        raise typer.Exit(INCOMPLETE) from None
+    if begun.stopped and (not begun.results.trials() or (begun.failed_to_start and not json)):
+        told = f"stopped: {begun.stopped}; `client_harness resume {home}` goes on"
+        _print.note(" ".join(told.split()))
+        raise typer.Exit(INCOMPLETE)
+    data = reported([begun.results])
+    ended = ending(data, home, begun.stopped, begun.request.fail_under)
+    if json:
+        _print.as_json({**data, "stopped": begun.stopped or None, "exit": ended.status})
+    else:
+        _print_data(data)
         print(f"Results and traces: {home}")
+    for line in ended.lines:
+        _print.note(line)
+    raise typer.Exit(ended.status)
+
+
+@contextmanager
+def _interruptible() -> Generator[None]:
+    """Let SIGTERM stop a run as Ctrl-C does, so that no agent's process outlives it."""
+
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread hears signals
+        return
+
+    def interrupt(*_: object) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _print_report(
@@ -332,7 +409,7 @@ def _print_report(
 ) -> None:
     from client_harness.haystack.figures import checked
     from client_harness.report import report as reported
-    from client_harness.report import to_terminal, to_text
+    from client_harness.report import to_text
 
     data = reported(runs, checked(by))
     if json:
@@ -340,9 +417,15 @@ def _print_report(
     elif form is not None:
         print(to_text(data, form))
     else:
-        from rich.console import Console
+        _print_data(data, failures)
 
-        to_terminal(data, Console(), failures)
+
+def _print_data(data: dict[str, Any], failures: int = 10) -> None:
+    from rich.console import Console
+
+    from client_harness.report import to_terminal
+
+    to_terminal(data, Console(), failures)
 
 
 def _absolute(path: Path | None) -> str | None:
@@ -366,10 +449,13 @@ def _options(pairs: list[str]) -> dict[str, Any]:
 
 
 @contextmanager
-def _progress(what: str) -> Generator[Tell]:
-    """Yield a function that shows progress as a bar on stderr, if stderr is a terminal."""
+def _progress(what: str, spent: Callable[[], str] = str) -> Generator[Tell]:
+    """Yield a function that shows how far a run is, for how long it runs and what it has spent.
+
+    It is a bar on stderr, or now and then a line where stderr is not a terminal.
+    """
     if not sys.stderr.isatty():
-        yield lambda done, total, trial: None
+        yield Lines(what, spent, _print.note).tell
         return
     from rich.console import Console
     from rich.progress import (
@@ -377,6 +463,7 @@ def _progress(what: str) -> Generator[Tell]:
         MofNCompleteColumn,
         Progress,
         TextColumn,
+        TimeElapsedColumn,
         TimeRemainingColumn,
     )
 
@@ -384,10 +471,15 @@ def _progress(what: str) -> Generator[Tell]:
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left:"),
         TimeRemainingColumn(),
+        TextColumn("{task.fields[spent]}"),
         console=Console(stderr=True),
         transient=True,
     )
     with shown as progress:
-        task = progress.add_task(what, total=None)
-        yield lambda done, total, trial: progress.update(task, completed=done, total=total)
+        task = progress.add_task(what, total=None, spent="")
+        yield lambda done, total, trial: progress.update(
+            task, completed=done, total=total, spent=spent()
+        )

@@ -142,6 +142,10 @@ class ModelReader:
         }
 
 
+class Unreachable(InputError):
+    """The judge model does not answer at all."""
+
+
 class Asker:
     """Asks a judge model and keeps its answers."""
 
@@ -186,7 +190,7 @@ class Asker:
         if len(wrong) == len(first):
             model = self.judge.model
             if wrong[0].word == "unreachable":
-                raise InputError(f"the judge model cannot be reached: {wrong[0].said}")
+                raise Unreachable(f"the judge model cannot be reached: {wrong[0].said}")
             raise InputError(
                 f"the judge model {model} gives no usable answer: it said {_short(wrong[0].said)} "
                 "where claims, denies, silent or abstain was wanted"
@@ -240,6 +244,11 @@ class Asker:
         tokens = (usage.get("prompt_tokens") or 0) + (usage.get("completion_tokens") or 0)
         seconds = round(time.monotonic() - began, 3)
         return Answer(word_of(said), said, tokens, seconds, response["cost"] or 0.0)
+
+
+def asker(model: JudgeModel | None, home: Path) -> Asker | None:
+    """Return what asks a judge model and keeps the answers in a run's folder; None for phrases."""
+    return None if model is None else Asker(model, Answers(home / FILE))
 
 
 def wording(question: Question) -> str:

@@ -122,7 +122,8 @@ class _Endpoint:
             scope["app"].state.drop(scope["client"])
 
         app = self._managers[request.path_params["service"]].asgi_app
-        await wire.serve(app, scope, replay, send, drop=drop, closing=self.closing)
+        hanging = admitted.hung
+        await wire.serve(app, scope, replay, send, drop=drop, closing=self.closing, hanging=hanging)
 
     async def _whole(self, request: Request, receive: Receive, send: Send) -> Receive | None:
         """Read a request's body, and return what receives it again.

@@ -115,10 +115,10 @@ class Notice:
 class End:
     """The last event: how the episode ended, every change since it began, and each fault's facts.
 
-    `status` is done, limit, error or crash; `reason` explains any status but done. `faults` are
-    facts by the fault's name (see `judge.finding.FaultFacts`). `changes` is None if the trace does
-    not have them. In JSON it is a notice whose `what` is "end" and whose `detail` holds these four
-    fields.
+    `status` is done, limit, error, late, hung or crash; `reason` explains any status but done.
+    `faults` are facts by the fault's name (see `judge.finding.FaultFacts`). `changes` is None if
+    the trace does not have them. In JSON it is a notice whose `what` is "end" and whose `detail`
+    holds these four fields.
     """
 
     seq: int

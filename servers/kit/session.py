@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any, Literal, Protocol
 
 import anyio
@@ -70,7 +70,8 @@ class Session:
     are in order, outermost first. `watches` are future obligations. A `hidden` service answers as
     if it did not exist or, with `locked`, that it is not available yet. `on_attempt` is called with
     each recorded attempt, `on_time` with the moment before each call. `briefing` is what servers
-    tell clients beside the tools. `bugs` collects exceptions of ours.
+    tell clients beside the tools. `bugs` collects exceptions of ours. `hanging` is the number of
+    requests that a fault keeps waiting at this moment.
     """
 
     def __init__(
@@ -105,6 +106,7 @@ class Session:
         self.turn = 0
         self.step = None
         self.bugs: list[str] = []
+        self.hanging = 0
         self.on_attempt: list[Callable[[events.Attempt], None]] = []
         self.on_time: list[Callable[[int], None]] = []
         self._lock = anyio.Lock(fast_acquire=True)
@@ -120,6 +122,15 @@ class Session:
         if self.locked:
             return list(self.classes)
         return [name for name in self.classes if name not in self.hidden]
+
+    @contextlib.contextmanager
+    def hung(self) -> Generator[None]:
+        """Count a request as hanging."""
+        self.hanging += 1
+        try:
+            yield
+        finally:
+            self.hanging -= 1
 
     def disclose(self, name: str) -> None:
         """Make a held-back service available."""

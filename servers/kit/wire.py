@@ -13,6 +13,7 @@ asks for this with `Reply.wire`, a JSON object with one key:
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import anyio
@@ -44,11 +45,12 @@ async def serve(
     *,
     drop: Callable[[], None],
     closing: anyio.Event,
+    hanging: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> None:
     """Serve one request, and do to its response what `alter_response` asked for in the meantime.
 
     `drop` closes the request's connection at once. `closing` is set when the host closes, which
-    ends a hang.
+    ends a hang. `hanging` is entered while a client waits in vain.
     """
     fate: Json = {}
     held: list[Message] = []
@@ -77,7 +79,8 @@ async def serve(
                 await _answer(send, answer["status"], headers, answer["body"].encode())
                 return
             if "hang" in fate:
-                await _hang(receive, fate["hang"], closing)
+                with hanging():
+                    await _hang(receive, fate["hang"], closing)
             drop()
             await _disconnected(receive)
 

@@ -10,6 +10,7 @@ import contextlib
 import json
 import os
 import sys
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -20,6 +21,7 @@ from pydantic_ai.exceptions import (  # ty: ignore[import-not-found]
     ModelAPIError,
     ModelContextWindowExceededError,
     UsageLimitExceeded,
+    UserError,
 )
 from pydantic_ai.mcp import MCPToolset  # ty: ignore[import-not-found]
 from pydantic_ai.messages import (  # ty: ignore[import-not-found]
@@ -196,12 +198,17 @@ async def serve(out: TextIO) -> None:
                 if method == "initialize":
                     answer["result"] = {
                         "agent": "pydantic_ai",
+                        "version": version("pydantic-ai-slim"),
                         "history": "native",
                         "tool_refresh": "call",
                     }
                 elif method == "session/start":
-                    conversation = await start(params, stack)
                     answer["result"] = {}
+                    try:
+                        conversation = await start(params, stack)
+                    except UserError as unusable:
+                        # This is how the library says that there is no API key.
+                        answer["result"] = {"status": "outage", "detail": str(unusable)}
                 elif method == "turn" and conversation is not None:
                     answer["result"] = await conversation.turn(params["text"])
                 elif method == "close":

@@ -1,0 +1,53 @@
+"""The verdicts of a trial, in each setting that its arm can show."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from client_harness.haystack.labels import story
+from client_harness.results import JUDGED, Arm, Trial
+from judge.trace import Record
+from judge.verdict import Verdict, judge
+from scenarios.haystack.instances import Instance
+from scenarios.model import Scenario
+
+
+def unjudged(arm: Arm, why: str) -> dict[str, Any]:
+    """Return the fields of a trial whose verdicts are unknown."""
+    unknown = {"value": "unknown", "score": None, "why": why, "findings": []}
+    return {
+        "verdicts": {name: dict(unknown) for name in JUDGED[arm]},
+        "exposed": True,
+        "order_inferred": False,
+    }
+
+
+PASSES_NEVER = {"error": "error", "late": "error", "hung": "fail"}
+"""What the verdict of a trial is that ended with a status with which none is passed."""
+
+
+def _not_passed(trial: Trial, verdict: Verdict) -> dict[str, Any]:
+    """Return what takes the place of a verdict."""
+    why = trial.reason or "the agent failed"
+    if verdict.value == "fail":
+        why = f"{why}; {verdict.why}"
+    return {"value": PASSES_NEVER[trial.status], "score": 0.0, "why": why}
+
+
+def judge_into(trial: Trial, scenario: Scenario, recorded: Record) -> Record:
+    """Judge a record, put the verdicts into a trial, and return the record."""
+    trial.__dict__ |= unjudged(trial.arm, "")
+    for name in JUDGED[trial.arm]:
+        verdict = judge(scenario.gates, recorded, name)
+        data = verdict.as_json()
+        trial.verdicts[name] = {part: data[part] for part in ("value", "score", "why", "findings")}
+        if verdict.value != "unknown" and trial.status in PASSES_NEVER:
+            trial.verdicts[name] |= _not_passed(trial, verdict)
+        trial.exposed = trial.exposed and verdict.exposed
+        trial.order_inferred = trial.order_inferred or verdict.order_inferred
+    if isinstance(scenario, Instance):
+        passed = trial.verdicts[JUDGED[trial.arm][0]]["value"] == "pass"
+        trial.story = dict(story(scenario, recorded, passed=passed))
+        if trial.is_agent_error:
+            trial.story["label"] = None  # the labels say why answers are wrong
+    return recorded
