@@ -22,13 +22,14 @@ class Step:
     """One answer: text, tool calls, or an HTTP status that is not a success.
 
     `calls` holds `(name, arguments)`; arguments given as text are sent as they are. `raw` replaces
-    the whole body.
+    the whole body. `after` is the number of seconds in the header `Retry-After`.
     """
 
     text: str | None = None
     calls: tuple[tuple[str, Any], ...] = ()
     status: int = 200
     raw: str | None = None
+    after: float | None = None
 
 
 Script = Sequence[Step] | Callable[[dict[str, Any], int], Step]
@@ -49,8 +50,8 @@ def calls(*made: tuple[str, Any]) -> Step:
     return Step(calls=made)
 
 
-def fails(status: int) -> Step:
-    return Step(status=status)
+def fails(status: int, after: float | None = None) -> Step:
+    return Step(status=status, after=after)
 
 
 @dataclass
@@ -78,7 +79,8 @@ class Endpoint:
         if step.status != 200:
             message = f"scripted failure {step.status}"
             error = {"message": message, "type": "scripted", "code": None, "param": None}
-            return JSONResponse({"error": error}, step.status)
+            headers = {} if step.after is None else {"retry-after": str(step.after)}
+            return JSONResponse({"error": error}, step.status, headers)
         if step.raw is not None:
             return Response(step.raw, media_type="application/json")
         completion = {

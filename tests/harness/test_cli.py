@@ -207,10 +207,10 @@ def test_a_trace_reads_as_a_conversation(tmp_path: Path) -> None:
 
 
 def test_options_reach_the_agent_as_yaml_values(tmp_path: Path) -> None:
-    options = ("--model", "m", "--option", "max_steps=3", "--option", "name=on")
-    command("run", PAY, "--agent", "noop", *options, "--out", tmp_path)
+    options = ("--command", "no-such-program", "--option", "max_steps=3", "--option", "refresh=on")
+    command("run", PAY, "--agent", "process", *options, "--out", tmp_path)
     stored = Results.open(tmp_path).request["options"]
-    assert stored == {"model": "m", "max_steps": 3, "name": "on"}
+    assert stored == {"command": "no-such-program", "max_steps": 3, "refresh": "on"}
 
 
 def test_json_is_all_that_json_prints(tmp_path: Path) -> None:

@@ -159,12 +159,12 @@ def test_sessions_come_in_the_form_that_the_agent_asked_for(tmp_path: Path, kind
         (
             'if method == "history/session": result = {"status": "outage", "detail": "no route"}',
             "crash",
-            "ProviderOutage: no route",
+            "its model cannot be reached: no route",
         ),
         (
             'if method == "session/start": sys.exit(5)',
-            "crash",
-            "ProviderOutage: the agent's process",
+            "error",
+            "past session 3 of 3: the agent's process",
         ),
     ],
 )

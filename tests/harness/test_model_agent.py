@@ -32,6 +32,7 @@ async def talking(
         "model": "openai/scripted",
         "api_base": endpoint.url if endpoint else None,
         "retries": 0,
+        "max_wait": 0,
         **given,
     }
     history = options.pop("history", [])
@@ -176,7 +177,7 @@ async def test_an_endless_loop_ends_at_each_limit() -> None:
     (tokens,), endpoint = await converse(loop, new_session("clock"), "go", max_tokens=300)
     assert (tokens.status, len(endpoint.bodies)) == ("limit", 3)
     (seconds,), endpoint = await converse(loop, new_session("clock"), "go", max_seconds=0)
-    assert (seconds.status, len(endpoint.bodies)) == ("limit", 0)
+    assert (seconds.status, len(endpoint.bodies)) == ("late", 0)
 
 
 async def test_an_empty_answer_ends_the_turn() -> None:
@@ -195,6 +196,27 @@ async def test_a_failure_that_passes_is_retried() -> None:
         [fails(500), say("ok")], new_session("clock"), "go", retries=1
     )
     assert result.text == "ok" and len(endpoint.bodies) == 2
+
+
+async def test_a_provider_that_is_asked_too_often_is_left_alone_outside_of_the_deadline() -> None:
+    script = [fails(429, after=2.5), fails(429, after=2.5), say("ok")]
+    session = new_session("clock")
+    (result,), endpoint = await converse(script, session, "go", max_wait=10, max_seconds=4)
+    assert (result.text, result.status, len(endpoint.bodies)) == ("ok", "done", 3)
+
+
+async def test_a_provider_that_stays_busy_longer_than_we_wait_is_an_outage() -> None:
+    script = [fails(429, after=0), fails(429, after=0), fails(429, after=60)]
+    with pytest.raises(ProviderOutage, match="scripted failure 429"):
+        await converse(script, new_session("clock"), "go", max_wait=50)
+
+
+async def test_what_a_turn_used_before_an_outage_is_not_forgotten() -> None:
+    script = [call("clock__get_time"), fails(401)]
+    with pytest.raises(ProviderOutage) as outage:
+        await converse(script, new_session("clock"), "go")
+    assert outage.value.usage["prompt_tokens"] == 100
+    assert outage.value.lasting
 
 
 async def test_nobody_at_the_address_is_an_outage() -> None:

@@ -22,9 +22,10 @@ import httpx2
 import pytest
 
 from client_harness._host import Host
+from client_harness.rejudge import rejudge
 from client_harness.report import report
 from client_harness.results import Results, Trial
-from client_harness.run import RunRequest, new_home, rejudge, reopen, start
+from client_harness.run import RunRequest, new_home, reopen, start
 from scenarios import load
 from servers.kit.errors import InputError
 from tests.commands import PAY, RENT, command, files, process, refusal
@@ -98,6 +99,12 @@ def test_trials_of_a_scenario_have_seeds_of_their_own(tmp_path: Path) -> None:
     assert one != two
 
 
+def rows(home: Path) -> int:
+    """Return how many trials of a run are stored at this moment."""
+    with contextlib.closing(sqlite3.connect(home / "results.db")) as db:
+        return db.execute("SELECT count(*) FROM trials").fetchone()[0]
+
+
 def go_on(home: Path) -> None:
     """Finish a run, in a process that will be killed."""
     reopen(home).finish()
@@ -114,9 +121,9 @@ def test_a_run_killed_at_any_moment_loses_nothing_and_counts_nothing_twice(tmp_p
         child = fork.Process(target=go_on, args=(tmp_path / "killed",))
         child.start()
         goal = counts[-1] + chance.randint(0, 3)
-        while child.is_alive() and len([*(tmp_path / "killed").rglob("*.jsonl")]) < goal:
+        while child.is_alive() and rows(tmp_path / "killed") < goal:
             child.join(0.002)
-        child.join(chance.uniform(0.0, 0.03))
+        child.join(chance.uniform(0.0, 0.1))
         child.kill()
         child.join()
         kept = Results.open(tmp_path / "killed")
@@ -130,24 +137,32 @@ def test_a_run_killed_at_any_moment_loses_nothing_and_counts_nothing_twice(tmp_p
     assert files(tmp_path / "killed" / "traces") == files(tmp_path / "whole" / "traces")
 
 
-def test_an_interrupted_run_says_how_to_go_on(tmp_path: Path) -> None:
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_says_how_to_go_on(tmp_path: Path, sign: signal.Signals) -> None:
     with process("run", PAY, "--agent", "oracle", "--trials", 2000, "--out", tmp_path) as running:
         while not (tmp_path / "traces").exists():
             with contextlib.suppress(subprocess.TimeoutExpired):
                 raise AssertionError((running.wait(0.05), running.communicate()))
-        running.send_signal(signal.SIGINT)
+        running.send_signal(sign)
         out, err = running.communicate()
-    assert running.returncode == 130
+    assert running.returncode == 3
     assert err == f"stopped; run `client_harness resume {tmp_path}` to finish\n"
     assert out == ""
     assert 0 < len(Results.open(tmp_path).trials()) < 2000
 
 
-def test_an_agent_that_cannot_start_is_unknown_retried_once_and_in_no_denominator(
+def test_a_trial_without_a_provider_is_unknown_retried_once_and_in_no_denominator(
     tmp_path: Path,
 ) -> None:
-    options = {"command": f"{sys.executable} -c 'raise SystemExit(3)'"}
-    results = ran(RunRequest([PAY], ["process"], options=options), tmp_path)
+    outage = {"jsonrpc": "2.0", "id": 1, "result": {"status": "outage"}}
+    program = tmp_path / "agent.py"
+    program.write_text(
+        "import json, sys\n"
+        "for line in sys.stdin:\n"
+        f"    print(json.dumps({outage} | {{'id': json.loads(line)['id']}}), flush=True)\n"
+    )
+    options = {"command": f"{sys.executable} {program}"}
+    results = ran(RunRequest([PAY], ["process"], options=options), tmp_path / "run")
     (trial,) = results.trials()
     assert (trial.status, trial.tries, trial.unknown) == ("crash", 2, True) and trial.reason
     (agent,) = report([results])["agents"]
@@ -156,7 +171,7 @@ def test_an_agent_that_cannot_start_is_unknown_retried_once_and_in_no_denominato
     assert report([results])["unknown"][0]["why"] == trial.reason
 
 
-def test_an_agent_that_dies_in_a_turn_has_failed_and_the_report_says_of_what(
+def test_an_agent_that_dies_in_a_turn_is_an_agent_error_and_the_report_says_of_what(
     tmp_path: Path,
 ) -> None:
     program = tmp_path / "agent.py"
@@ -171,8 +186,8 @@ def test_an_agent_that_dies_in_a_turn_has_failed_and_the_report_says_of_what(
     options = {"command": f"{sys.executable} {program}"}
     results = ran(RunRequest([PAY], ["process"], options=options), tmp_path / "run")
     data = report([results])
-    (failed,) = data["failed"]
-    assert data["unknown"] == []
+    (failed,) = data["agent_errors"]
+    assert data["unknown"] == data["failed"] == []
     assert failed["why"].startswith("the agent's process (python")
     assert "(exit code 7); not exposed: " in failed["why"]
 
@@ -185,7 +200,7 @@ def test_judging_again_runs_nothing_and_finds_the_same(tmp_path: Path) -> None:
         forgotten = {}
         for setting, verdict in trial.verdicts.items():
             forgotten[setting] = verdict | {"value": "unknown", "why": "?"}
-        results.replace(replace(trial, verdicts=forgotten))
+        results.store(replace(trial, verdicts=forgotten))
     assert all(t.unknown for t in results.trials())
     assert rejudge(tmp_path).trials() == before
     assert files(tmp_path / "traces") == traces
@@ -275,7 +290,7 @@ def test_a_script_that_meets_the_unforeseen_has_failed_and_the_run_goes_on(tmp_p
     path.write_text(path.read_text().replace("- if: seen.error", "- if: seen.amount > 0"))
     results = ran(RunRequest([str(path)], ["oracle", "noop"]), tmp_path / "run")
     oracle = next(t for t in results.trials() if t.agent == "oracle")
-    assert (oracle.status, oracle.tries, oracle.verdicts["base"]["value"]) == ("error", 1, "fail")
+    assert (oracle.status, oracle.tries, oracle.verdicts["base"]["value"]) == ("error", 1, "error")
     assert oracle.reason is not None and oracle.reason.startswith("the script cannot go on: ")
 
 
@@ -315,6 +330,16 @@ def test_runs_get_numbers_of_their_own(tmp_path: Path) -> None:
         (RunRequest([PAY], ["oracle"], faults="flakey"), "did you mean 'flaky'"),
         (RunRequest([PAY], ["oracle"], trials=0), "at least 1"),
         (RunRequest([PAY], ["model"], options={"api_key": "x"}), "environment"),
+        (
+            RunRequest([PAY], ["model"], options={"modle": "x"}),
+            "no option 'modle'; did you mean 'model'",
+        ),
+        (RunRequest([PAY], ["oracle"], options={"model": "x"}), "takes no option 'model'"),
+        (RunRequest([PAY], ["process"], options={"comand": "x"}), "did you mean 'command'"),
+        (RunRequest([PAY], ["pydantic_ai"], options={"command": "x"}), "no option 'command'"),
+        (RunRequest([PAY], ["process"]), "say what to start"),
+        (RunRequest([PAY], ["model"]), "name a model"),
+        (RunRequest([PAY], ["oracle"], max_cost=0), "--max-cost must be more than 0"),
         (RunRequest([PAY], ["oracle"], faulted=False), "no arm to run"),
     ],
 )

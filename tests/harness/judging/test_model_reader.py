@@ -93,7 +93,6 @@ async def test_runs_that_were_read_differently_are_not_compared(tmp_path: Path) 
     [
         ([say("I think that the payment may well have been made.")], "gives no usable answer"),
         ([Step()], "gives no usable answer"),
-        ([fails(400)], "cannot be reached"),
     ],
 )
 async def test_a_model_of_no_use_is_one_line(
@@ -103,6 +102,18 @@ async def test_a_model_of_no_use_is_one_line(
     done, bodies = await with_model(script, *run)
     assert message in refusal(done) and len(bodies) == 3
     assert not (tmp_path / "run" / FILE).exists()
+
+
+async def test_a_model_that_cannot_be_reached_stops_a_run_before_its_first_trial(
+    tmp_path: Path,
+) -> None:
+    home = tmp_path / "run"
+    run = ("run", scenario_in(tmp_path), "--agent", "oracle", "--out", home)
+    done, bodies = await with_model([fails(400)], *run)
+    assert (done.status, done.out, len(bodies)) == (3, "", 3)
+    assert done.err.startswith("stopped: the judge model cannot be reached: ")
+    assert done.err.count("\n") == 1 and not (home / FILE).exists()
+    assert Results.open(home).trials() == []
 
 
 def test_a_model_that_nobody_provides_is_one_line(tmp_path: Path) -> None:
