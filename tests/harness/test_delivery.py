@@ -371,7 +371,10 @@ def test_a_run_counts_what_remembering_took_apart_and_shows_it(tmp_path: Path) -
     assert notes["requests"] == usage["model"]["requests"]
     (table,) = [table for table in shown if "past sessions" in table["title"]]
     assert table["columns"] == ["agent", "completion tokens", "prompt tokens", "requests"]
-    assert table["rows"] == [["model", "–", "–", "–"], ["model_notes", "30", "300", "3"]]
+    assert table["rows"] == [
+        ["model openai/scripted", "–", "–", "–"],
+        ["model_notes openai/scripted", "30", "300", "3"],
+    ]
 
 
 def test_a_model_that_is_away_while_it_takes_notes_is_an_outage(tmp_path: Path) -> None:
