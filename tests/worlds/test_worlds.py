@@ -14,6 +14,7 @@ import pytest
 
 from scenarios.worlds import build
 from servers.kit.errors import InputError
+from servers.kit.values import parse_time
 from tests.commands import ROOT
 
 
@@ -113,3 +114,19 @@ def test_the_cache_keeps_the_newest_builds_of_a_world_and_leaves_others_alone(
         "maya-ffff.db",
     ]
     assert (tmp_path / "maya-ffff.db").read_bytes() == b"the newest"
+
+
+@pytest.mark.parametrize("name", build.names())
+@pytest.mark.parametrize("days", [30, 200])
+def test_a_plan_shows_the_date_that_was_next_at_the_time(name: str, days: int) -> None:
+    """A subscription of last autumn was due in autumn, not after the world's start."""
+    tables = ("amazon_subscriptions", "walmart_reorders")
+    start = parse_time(build.person(name)["start"])
+    then = start - days * 86_400
+    past = build.shared(name).as_of(then, tables)
+    for table in tables:
+        for plan in past.rows(table, "next_at IS NOT NULL"):
+            due = parse_time(plan["next_at"])
+            assert then < due <= then + 190 * 86_400
+            assert due < start or days < 190
+    past.close()

@@ -419,7 +419,6 @@ class Shops:
             "canceled_at": None,
             "skipped": None,
             "method_id": self.id(PREFIX[shop] + "m", seed.get("pay", self.seeds[shop]["pay"])),
-            "next_at": iso(next_at),
         }
         order_seed = {"plan": plan_id, "pay": seed.get("pay")}
         if shop == "amazon":
@@ -427,18 +426,21 @@ class Shops:
             order_seed["rate"] = _RATES[seed["frequency"]]
         else:
             row |= {"frequency_days": seed["every"], "paused": False}
-        self.builder.add(max(first - DAY, self.since), table, **row)
+        begun = max(first - DAY, self.since)
+        moments = [first + number * interval for number in range(seed["times"] + 1)]
+        row["next_at"] = iso(next(at for at in moments if at > begun))
+        self.builder.add(begun, table, **row)
         if "canceled" in seed:
             end = self.builder.start - seed["canceled"] * DAY
             self.builder.change(end, table, plan_id, canceled_at=iso(end), next_at=None)
         if seed.get("paused"):
             paused_at = self.builder.start - 5 * DAY
             self.builder.change(paused_at, table, plan_id, paused=True, next_at=None)
-        for number in range(seed["times"]):
-            at = first + number * interval
+        for number, at in enumerate(moments[:-1]):
             if self.since < at:
                 lines = [(key, None, row["quantity"])]
                 orders.order(shop, f"plan-{key}-{number}", at, lines, order_seed)
+                self.builder.change(at, table, plan_id, next_at=iso(moments[number + 1]))
 
     def _wishes(self) -> None:
         """Write wish lists and price alerts."""
