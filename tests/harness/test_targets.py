@@ -16,10 +16,12 @@ from pydantic import ValidationError
 from client_harness.agents import agent
 from client_harness.proof.checking import prove
 from client_harness.proof.play import play
+from client_harness.proof.standing import found
 from scenarios.haystack import history, instances, targets, weave
 from scenarios.haystack.instances import instance
 from scenarios.haystack.targets import Target
 from scenarios.load import load
+from scenarios.worlds import build
 from servers.kit.errors import InputError
 from servers.kit.yaml import read
 from tests.commands import command, refusal
@@ -173,3 +175,18 @@ def test_a_telling_that_is_not_of_its_kind_is_refused(raw: dict[str, Any]) -> No
     del given["kinds"]["shift_implicit"]
     with pytest.raises(ValidationError, match="shift_implicit is missing"):
         Target.model_validate(given)
+
+
+def test_a_value_stands_only_where_calls_can_read_it() -> None:
+    world = build.shared("maya").scratch()
+    at = "2026-03-16T09:00:00Z"
+    unread = {"provider": "venmo", "template": "t", "recipient": "a@b.c", "about": "a"}
+    ana = {"name": "Ana", "username": "ana", "added_at": at}
+    with world.caused_by("test"):
+        world.insert("outbox", {"id": "out_1", "posted_at": at, "data": {"sum": "77.31"}, **unread})
+        world.insert("venmo_contacts", {"id": "vct_7731", **ana})
+    assert found(world, 77.31) is None
+    assert found(world, 7731) is None
+    with world.caused_by("test"):
+        world.insert("venmo_contacts", {"id": "vct_2", **ana, "username": "ana 77.31"})
+    assert found(world, 77.31) == "venmo_contacts"
