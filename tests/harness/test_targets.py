@@ -35,7 +35,9 @@ def raw() -> dict[str, Any]:
     return copy.deepcopy(read(targets.index()[GLAZE]))
 
 
-@pytest.mark.parametrize(("name", "kind"), zip(targets.index(), itertools.cycle(targets.KINDS)))
+@pytest.mark.parametrize(
+    ("name", "kind"), list(zip(targets.index(), itertools.cycle(targets.KINDS), strict=False))
+)
 def test_a_target_stands_for_instances(name: str, kind: targets.Kind) -> None:
     """One kind of each target; `client_harness check haystack` proves them all."""
     made = load(f"haystack/{kind}/{name}")
