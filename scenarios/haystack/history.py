@@ -171,6 +171,7 @@ async def _live(name: str, written: HistoryFile) -> Lived:
     now = weave.named(name).window if weave.is_woven(name) else moments[0]
     past_world, events = _rewound(written.world, now)
     world = past_world.scratch()
+    before = world.last_change()
     life = _Life(name, world, events)
     used = _services(written)
     saved: dict[str, dict[str, Any]] = {}
@@ -189,7 +190,7 @@ async def _live(name: str, written: HistoryFile) -> Lived:
         saved[past.named] = {key: scope[key] for key in own}
         now = session.control.now
     life.pass_time(Session(used, world, Control(now, _seed(_root(name), "after"))), _start(written))
-    world.slim()
+    world.slim(before)
     return Lived(sessions=lived, saved=saved, image=world.image())
 
 

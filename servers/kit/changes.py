@@ -26,14 +26,17 @@ class Change(TypedDict):
     new: Row | None
 
 
-def slim(connection: sqlite3.Connection) -> None:
+def slim(connection: sqlite3.Connection, after: int = 0) -> None:
     """Leave out of a world's log the rows that were added, and of changes the columns that stayed.
 
-    An addition is undone without its row, because by then the row is as it was added.
+    An addition is undone without its row, because by then the row is as it was added. Entries up to
+    the sequence number `after` are slim already; the space is then not given back, which takes as
+    long as everything else.
     """
-    connection.execute("UPDATE _log SET new=NULL WHERE old IS NULL")
+    connection.execute("UPDATE _log SET new=NULL WHERE old IS NULL AND seq>?", (after,))
     changes = connection.execute(
-        "SELECT seq, old, new FROM _log WHERE old IS NOT NULL AND new IS NOT NULL"
+        "SELECT seq, old, new FROM _log WHERE old IS NOT NULL AND new IS NOT NULL AND seq>?",
+        (after,),
     )
     for seq, old_text, new_text in changes.fetchall():
         old = json.loads(old_text)
@@ -43,4 +46,5 @@ def slim(connection: sqlite3.Connection) -> None:
         was = json.dumps({column: old[column] for column in changed}, ensure_ascii=False)
         became = json.dumps({column: new[column] for column in changed}, ensure_ascii=False)
         connection.execute("UPDATE _log SET old=?, new=? WHERE seq=?", (was, became, seq))
-    connection.execute("VACUUM")
+    if not after:
+        connection.execute("VACUUM")

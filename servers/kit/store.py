@@ -147,15 +147,16 @@ class World:
             self._base = self._private = self._release = None
             self._opened = database.from_image(image)
 
-    def slim(self) -> None:
+    def slim(self, after: int = 0) -> None:
         """Make the log of everything written so far small, and with it every copy.
 
         `log` then returns an addition without its row, which `undo` fills in, and a change with
         only its changed columns. What an agent did until now is the past: its cause is `world`.
+        What was written up to the sequence number `after` has been made small before.
         """
         self._unite()
         self._db.execute("UPDATE _log SET cause=NULL WHERE cause=?", (AGENT,))
-        slim(self._db)
+        slim(self._db, after)
 
     def scratch(self) -> World:
         """Return a copy that may be changed and dropped.
