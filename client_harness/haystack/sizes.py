@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import multiprocessing
 import os
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any, TypedDict
 
 from client_harness.table import Table
+from client_harness.workers import workers
 from scenarios.haystack import history, instances
 from scenarios.haystack.targets import KINDS
 
@@ -98,8 +97,7 @@ def sizes(names: Sequence[str], jobs: int | None = None) -> dict[str, Size]:
     jobs = min(jobs or os.cpu_count() or 1, len(names))
     if jobs <= 1:
         return {name: size(name) for name in names}
-    spawning = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(jobs, mp_context=spawning) as pool:
+    with workers(jobs) as pool:
         return dict(zip(names, pool.map(size, names), strict=True))
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import anyio
 
+from client_harness.workers import workers
 from scenarios.haystack.instances import Instance
 from scenarios.load import load, path_of
 from scenarios.setup import inserted
@@ -92,8 +91,7 @@ def check_all(
     if min(jobs, len(work)) <= 1:
         made: Iterable[Proven] = map(_one, work)
         return dict(zip(map(str, names), made, strict=True))
-    spawning = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(min(jobs, len(work)), mp_context=spawning) as pool:
+    with workers(min(jobs, len(work))) as pool:
         made = pool.map(_one, work)
         return dict(zip(map(str, names), made, strict=True))
 
