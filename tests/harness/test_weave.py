@@ -75,6 +75,7 @@ def test_wrong_numbers_are_refused_in_one_line(numbers: str, error: str, tmp_pat
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.long
 def test_a_long_history_is_kept_and_reads_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
