@@ -91,7 +91,7 @@ class InstanceProof(Proof):
                 self.stands[piece] = standing(self.instance, world, piece)
                 continue
             sessions = history.live(self.scenario.history).sessions
-            said = json.dumps(sessions, ensure_ascii=False)
+            said = json.dumps([one["messages"] for one in sessions], ensure_ascii=False)
             found = nowhere(self.instance, world, piece, said)
             self._need(found is None, f"piece {piece} is missing, but its value stands {found}")
 
