@@ -9,6 +9,7 @@ from client_harness.contract import Agent, Assignment
 from servers.kit.errors import InputError
 
 ABOUT = "of instances: remembers only the last three sessions (--option window=3)"
+OPTIONS = ("window",)
 WINDOW = 3
 
 

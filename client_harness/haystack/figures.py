@@ -66,7 +66,7 @@ def grouped(groups: Mapping[str, Sequence[Trial]], by: By) -> list[dict[str, Any
 
 def _value(trial: Trial, by: By) -> Any:
     if by == "exposure":
-        return trial.disclosure
+        return trial.fingerprints["exposure"]
     value = trial.story.get(by)
     if by == "by":
         return " and ".join(dict.fromkeys(value or ["nobody"]))

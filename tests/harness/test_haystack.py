@@ -70,6 +70,19 @@ def test_trials_are_grouped_by_what_was_varied(swept: Path) -> None:
     assert "did you mean 'distance'?" in refusal(command("report", str(swept), "--by", "distanc"))
 
 
+def test_trials_are_grouped_by_what_agents_were_offered(swept: Path) -> None:
+    grouped = json.loads(command("report", str(swept), "--by", "exposure", "--json").out)["by"]
+    assert {row["value"] for row in grouped} == {"all"}
+
+
+def test_how_many_sessions_a_solver_remembers_can_be_chosen(tmp_path: Path) -> None:
+    given = ("--history", "sessions=5,distance=3", "--option", "window=4", "--json")
+    told = command(
+        "run", KINDS[0], "--agent", "recall_window", *given, "--out", str(tmp_path / "run")
+    )
+    assert json.loads(told.out)["agents"][0]["base"]["passed"] == 1
+
+
 def test_each_failed_trial_has_a_label_and_its_published_error(naive: dict[str, Any]) -> None:
     (figures,) = naive["haystack"]
     assert figures["labels"] == {
