@@ -63,8 +63,10 @@ class Assignment:
     agents, the scenario. `servers` is for agents outside this process: it starts the run's HTTP
     host if it is not up and returns `[{name, url, headers}]`. `trial` identifies the trial within
     the run, its arm included; a model's recorded answers are stored under it. If past sessions are
-    delivered one by one, `history` is empty and `to_remember` is their number. `stderr` is the file
-    that takes what an agent outside this process writes on stderr, if it is to be kept.
+    delivered one by one, `history` is empty and `to_remember` is their number. If a conversation
+    has begun already, it is the last session of `history`, and `saved` holds for scripts what was
+    saved in it. `stderr` is the file that takes what an agent outside this process writes on
+    stderr, if it is to be kept.
     """
 
     tools: Tools
@@ -74,6 +76,7 @@ class Assignment:
     servers: Callable[[], Awaitable[list[dict[str, Any]]]] | None = None
     trial: str = ""
     to_remember: int = 0
+    saved: dict[str, Any] = field(default_factory=dict)
     stderr: Path | None = None
 
 

@@ -6,9 +6,12 @@ It owns the session, stages disclosure, plays the user and closes the trace.
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal
 
-from client_harness.contract import Agent, CanRemember, TurnResult
+from client_harness.agents._script import ScriptAgent
+from client_harness.contract import Agent, Assignment, CanRemember, TurnResult
+from client_harness.tools import Straight, Tools
 from fault_profiles.decide import waits
 from fault_profiles.model import CallShape, Fault, ordered
 from fault_profiles.schedule import Moment
@@ -22,13 +25,14 @@ from scenarios.setup import beginning
 from scenarios.worlds import build
 from servers.kit.control import Control
 from servers.kit.errors import InputError
-from servers.kit.events import Attempt, End, Event, end_of
+from servers.kit.events import Attempt, End, Event, Message, end_of
 from servers.kit.evidence import Watch
 from servers.kit.session import Exposure, Session
 from servers.kit.store import World
 from servers.kit.values import parse_time
 
 if TYPE_CHECKING:
+    from client_harness.user import User
     from judge.reading import Reader
 
 DisclosureMode = Literal["notify", "locked"]
@@ -55,9 +59,6 @@ class Episode:
         faults: list[Fault] | None = None,
         expose: Exposure = "all",
     ) -> None:
-        # Its patterns take long to compile, and a server that only serves needs none of them.
-        from client_harness.user import User
-
         self.scenario = scenario
         self.disclose_mode = disclose
         self.world = beginning(scenario)
@@ -81,14 +82,54 @@ class Episode:
         )
         self.session.on_attempt.append(self._heard)
         self._heard_of = dict.fromkeys((d.service for d in scenario.disclose), 0)
-        self.user = User(scenario.answers, scenario.default_answer, scenario.limits.questions)
+        self.user = self._user()
         self.status = "running"
         self.usage: dict[str, float] = {}
+        self.saved: dict[str, Any] = {}
+        self._begun: list[history.LivedSession] = []
 
     @property
     def sessions(self) -> list[history.LivedSession]:
         """The history to replay to the agent."""
         return history.live(self.scenario.history).sessions if self.scenario.history else []
+
+    def assignment(self, tools: Tools, *, by_session: bool = False, **rest: Any) -> Assignment:
+        """Return what an agent is given, with the conversation as it has begun.
+
+        With `by_session`, past sessions are delivered one by one, and are not in it. `rest` are
+        further fields of `Assignment`.
+        """
+        past = self.sessions
+        given = Assignment(tools, list(self._begun), self.scenario, saved=self.saved, **rest)
+        if by_session:
+            given.to_remember = len(past)
+        else:
+            given.history = [*past, *self._begun]
+        return given
+
+    async def begin(self) -> None:
+        """Play the turns that are over when the agent begins, without faults.
+
+        Raises `InputError` if their script cannot be played.
+        """
+        prefix = self.scenario.prefix
+        if prefix is None:
+            return
+        script = ScriptAgent(self.assignment(Straight(self.session)), prefix.steps)
+        with self.session.without_faults():
+            for number in range(1, prefix.turns + 1):
+                await self._turn(number, script)
+        self.saved = script.scope
+        self._begun = [conversation(self.session.trace())]
+        self.user = self._user()
+        self.session.forget_calls()
+
+    def _user(self) -> User:
+        # Its patterns take long to compile, and a server that only serves needs none of them.
+        from client_harness.user import User
+
+        scenario = self.scenario
+        return User(scenario.answers, scenario.default_answer, scenario.limits.questions)
 
     def _heard(self, attempt: Attempt) -> None:
         for disclosure in self.scenario.disclose:
@@ -138,23 +179,29 @@ class Episode:
         """
         self.status = "done"
         reason = ""
-        for number, turn in enumerate(self.scenario.turns, 1):
-            self.session.turn = number
-            self.session.step = None
-            self.session.pass_time(turn.gap)
-            self.session.message("user", turn.user)
-            result = await self._say(agent, turn.user)
-            while result.status == "done" and (reply := self.user.answer(result.text)) is not None:
-                about, said = reply
-                self.session.pass_time(30)
-                self.session.message("user", said, about)
-                result = await self._say(agent, said)
+        for number in range(self.scenario.begun + 1, len(self.scenario.turns) + 1):
+            result = await self._turn(number, agent)
             if result.status != "done":
                 self.status = result.status
                 reason = result.detail
                 break
         self.finish(self.status, reason or None)
         return self.status
+
+    async def _turn(self, number: int, agent: Agent) -> TurnResult:
+        """Play one turn, with the answers to what the agent asks in it."""
+        turn = self.scenario.turns[number - 1]
+        self.session.turn = number
+        self.session.step = None
+        self.session.pass_time(turn.gap)
+        self.session.message("user", turn.user)
+        result = await self._say(agent, turn.user)
+        while result.status == "done" and (reply := self.user.answer(result.text)) is not None:
+            about, said = reply
+            self.session.pass_time(30)
+            self.session.message("user", said, about)
+            result = await self._say(agent, said)
+        return result
 
     async def _say(self, agent: Agent, text: str) -> TurnResult:
         result = await agent.turn(text)
@@ -187,6 +234,26 @@ class Episode:
         """Release the databases."""
         self.world.close()
         self.control.close()
+
+
+def conversation(events: Iterable[Event]) -> history.LivedSession:
+    """Return what was said and called so far, as a conversation that goes on."""
+    messages: list[history.PastMessage] = []
+    began = ""
+    for event in events:
+        if isinstance(event, Message):
+            began = began or event.at
+            messages.append({"role": event.role, "text": event.text})
+        elif isinstance(event, Attempt):
+            call: history.PastCall = {
+                "server": event.service,
+                "tool": event.tool,
+                "args": event.args,
+                "reply": event.seen,
+                "is_error": event.is_error,
+            }
+            messages.append({"role": "assistant", "calls": [call]})
+    return {"at": began, "messages": messages, "goes_on": True}
 
 
 def record(

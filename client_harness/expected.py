@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from client_harness.agents._script import ScriptAgent
-from client_harness.contract import Assignment
 from client_harness.episode import Episode
 from client_harness.tools import in_memory
 from fault_profiles.model import Fault
@@ -107,8 +106,9 @@ async def play(
     try:
         wrong: InputError | None = None
         async with in_memory(episode.session) as tools:
-            agent = ScriptAgent(Assignment(tools, episode.sessions, scenario), steps)
             try:
+                await episode.begin()
+                agent = ScriptAgent(episode.assignment(tools), steps)
                 await episode.converse(agent)
             except InputError as mistake:
                 # Raised again outside, where the client's task group cannot wrap it.

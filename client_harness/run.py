@@ -250,7 +250,8 @@ class Run:
             if outage is not None:
                 episode.finish("crash")
             events = episode.session.trace()
-            if outage is not None and not any(_is_of_agent(event) for event in events):
+            own = [event for event in events if event.turn > scenario.begun]
+            if outage is not None and not any(_is_of_agent(event) for event in own):
                 outage = replace(outage, at_start=True)
             trial = Trial(
                 **job._asdict(),
@@ -264,7 +265,7 @@ class Run:
                 failure=scenario.failure,
                 temporary=scenario.temporary,
                 twin=scenario.twin,
-                calls=_by_tool(events).total(),
+                calls=_by_tool(own).total(),
                 fingerprints=self.results.fingerprints,
                 identity=played.identity,
                 tries=tries,
@@ -286,7 +287,7 @@ class Run:
         needed = await self._oracle_calls(scenario, job.arm, host)
         if needed is not None:
             trial.oracle_calls = needed.total()
-            trial.needless = needless_calls(_by_tool(events), needed)
+            trial.needless = needless_calls(_by_tool(own), needed)
         trial.wall_seconds = round(time.monotonic() - clock, 3)
         trial.ended = datetime.now(UTC).isoformat(timespec="seconds")
         trace = self.results.home / trial.trace
@@ -326,6 +327,7 @@ class Run:
         starting = False
         ended = False
         try:
+            await episode.begin()
             with host.offers(episode.session) as servers:
                 async with await self._tools(episode, servers) as tools:
                     given = self._assignment(episode, tools, servers, agent, trial)
@@ -365,13 +367,13 @@ class Run:
     def _assignment(
         self, episode: Episode, tools: Tools, servers: Servers, agent: str, trial: str
     ) -> Assignment:
-        options = options_of(agent, self.request.options)
-        given = Assignment(tools, [], episode.scenario, options, servers, trial)
-        if self.request.deliver == "sessions":
-            given.to_remember = len(episode.sessions)
-        else:
-            given.history = episode.sessions
-        return given
+        return episode.assignment(
+            tools,
+            by_session=self.request.deliver == "sessions",
+            options=options_of(agent, self.request.options),
+            servers=servers,
+            trial=trial,
+        )
 
     async def _tools(
         self, episode: Episode, servers: Servers
@@ -389,7 +391,8 @@ class Run:
             try:
                 played = _Played()
                 await self._converse(episode, "oracle", host, "", played)
-                calls = _by_tool(episode.session.trace())
+                events = episode.session.trace()
+                calls = _by_tool([event for event in events if event.turn > scenario.begun])
                 self._oracle[key] = None if played.outage is not None else calls
             finally:
                 episode.close()

@@ -137,6 +137,18 @@ def outliving(**options: Any) -> Any:
     return Outliving(**options)
 
 
+class Straight(Tools):
+    """Tools that go straight to the session, without a client: what an agent sees is the same."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(None, session)
+
+    async def call_named(self, name: str, args: dict[str, Any]) -> tuple[Any, bool]:
+        """Call a tool by its listed name."""
+        reply = await self._session.call(*split(name), args)
+        return reply.data, reply.is_error
+
+
 @asynccontextmanager
 async def over_http(session: Session, server: dict[str, Any]) -> AsyncGenerator[Tools]:
     """Connect to a session over HTTP, at a `{url, headers}` that serves all its services."""

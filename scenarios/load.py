@@ -28,6 +28,7 @@ from scenarios.haystack import history, instances, targets
 from scenarios.haystack.history import with_lived
 from scenarios.model import Scenario
 from scenarios.script import Edit, Step, check_names, flat, located
+from scenarios.wild import dialogues
 from scenarios.worlds import build
 from scenarios.worlds.seeds import check_seeds
 from servers.kit.errors import InputError, UnknownName, explain, placing, quoted
@@ -52,11 +53,14 @@ def written() -> dict[str, Path]:
 
 @functools.cache
 def index() -> dict[str, Path]:
-    """Return the shipped scenarios, written and instances: id → file (of an instance's target)."""
+    """Return the shipped scenarios, written, instances and dialogues: id → file.
+
+    The file of an instance is that of its target, that of a dialogue is its story's.
+    """
     files = dict(written())
     for name in instances.names():
         files[name] = targets.index()[instances.split(name)[1]]
-    return files
+    return files | dialogues.index()
 
 
 def _scenarios_below(folder: Path) -> list[Path]:
@@ -134,15 +138,20 @@ def path_of(name: str | Path) -> Path:
 
     Raises `UnknownName`.
     """
-    if isinstance(name, str) and name not in index():
+    if not isinstance(name, str):
+        return name
+    whole = name.partition(dialogues.TASK)[0]
+    if whole not in index():
         raise UnknownName("scenario", name, index())
-    return index()[name] if isinstance(name, str) else name
+    return index()[whole]
 
 
 def load(name: str | Path) -> Scenario:
     """Return a scenario by its id or from a file, cross-checked. Raises `InputError`."""
     if isinstance(name, str) and instances.is_instance(name):
         return instances.instance(name)
+    if isinstance(name, str) and dialogues.is_dialogue(name):
+        return dialogues.dialogue(name)
     path = path_of(name)
     known = name if isinstance(name, str) else check_name(path.stem, f"{path}: the scenario")
     return parse(read(path), known, str(path))
@@ -196,8 +205,10 @@ def _cross_check(made: Scenario) -> None:
         if awaited is not None and awaited not in known_faults:
             raise UnknownName("fault", awaited, known_faults, f"disclose {disclosure.service}")
     _check_checks(made, exposed, known_faults)
-    _check_script(made, made.scripts.oracle, "scripts.oracle", offered)
-    _check_script(made, made.scripts.naive, "scripts.naive", offered)
+    if made.prefix is not None:
+        _check_script(made, made.prefix.steps, "prefix.steps", offered)
+    for name, steps in (("oracle", made.scripts.oracle), ("naive", made.scripts.naive)):
+        _check_script(made, steps, f"scripts.{name}", offered, _before(made) + steps)
     _check_statements(made, exposed, known_faults)
     _check_variation(made, exposed)
     for number, route in enumerate(made.routes):
@@ -234,8 +245,14 @@ def _check_edit(
     with placing(where):
         whole = edit.edit(made.scripts.oracle)
     for place, steps in edit.own(where):
-        _check_script(made, steps, place, offered, whole)
-    check_names(_played(whole, len(made.turns)), f"{where}: the oracle after this edit")
+        _check_script(made, steps, place, offered, _before(made) + whole)
+    played = _played(whole, len(made.turns) - made.begun)
+    check_names(played, f"{where}: the oracle after this edit", _before(made) + played)
+
+
+def _before(made: Scenario) -> list[Step]:
+    """Return the steps that are played ahead of a scenario's scripts."""
+    return made.prefix.steps if made.prefix is not None else []
 
 
 def _played(steps: list[Step], turns: int) -> list[Step]:

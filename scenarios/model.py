@@ -86,6 +86,16 @@ class Excuse(Declared):
     because: Annotated[str, Field(min_length=10)]
 
 
+class Prefix(Declared):
+    """The first turns of a conversation, which the oracle's `steps` play ahead of the agent.
+
+    They are played without faults. The agent gets them as the conversation that it goes on with.
+    """
+
+    turns: Annotated[int, Field(ge=1)]
+    steps: Annotated[list[Step], Field(min_length=1)]
+
+
 class Scripts(Declared):
     """The oracle, which passes in every setting, and the trusting agent.
 
@@ -111,6 +121,7 @@ class Scenario(Declared):
     the outcome, beside the `routes`, which are other right ways; `change` says what may vary.
     `excused` names mutants of the oracle that may pass. `verification: false` means that no
     evidence check is needed, although a fault hides behind a good-looking reply; `about` says why.
+    `prefix` has the first turns played ahead of the agent; the scripts begin after them.
     """
 
     id: str
@@ -130,6 +141,7 @@ class Scenario(Declared):
     fallback: str | None = None
     disclose: list[Disclosure] = []
     turns: Annotated[list[Turn], Field(min_length=1, max_length=40)]
+    prefix: Prefix | None = None
     answers: Annotated[dict[str, Answer], AfterValidator(keyed)] = {}
     default_answer: str = DEFAULT_ANSWER
     limits: Limits = Limits()
@@ -143,6 +155,11 @@ class Scenario(Declared):
     excused: list[Excuse] = []
     verification: bool = True
     tags: list[str] = []
+
+    @property
+    def begun(self) -> int:
+        """How many turns are over when the agent begins."""
+        return self.prefix.turns if self.prefix is not None else 0
 
     @functools.cached_property
     def gates(self) -> list[Check]:

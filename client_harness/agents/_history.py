@@ -25,6 +25,11 @@ def header(at: str) -> str:
     return f"[Conversation of {at}]"
 
 
+def _opening(session: LivedSession) -> str:
+    """Return what precedes a session's first text: nothing, if it is the present conversation."""
+    return "" if session.get("goes_on") else f"{header(session['at'])}\n"
+
+
 def chat(sessions: Sequence[LivedSession]) -> list[dict[str, Any]]:
     """Return chat-completions messages, with tool calls and results as native messages.
 
@@ -33,7 +38,7 @@ def chat(sessions: Sequence[LivedSession]) -> list[dict[str, Any]]:
     conversation: list[dict[str, Any]] = []
     numbers = count(1)
     for session in sessions:
-        opening = header(session["at"]) + "\n"
+        opening = _opening(session)
         for message in session["messages"]:
             calls = message.get("calls")
             if calls is None:
@@ -70,7 +75,7 @@ def messages(sessions: Sequence[LivedSession]) -> list[dict[str, str]]:
     """Return `[{role, text}]`, with calls and their results described in words."""
     plain = []
     for session in sessions:
-        opening = header(session["at"]) + "\n"
+        opening = _opening(session)
         for message in session["messages"]:
             plain.append({"role": message["role"], "text": opening + _in_words(message)})
             opening = ""
@@ -79,7 +84,7 @@ def messages(sessions: Sequence[LivedSession]) -> list[dict[str, str]]:
 
 def text(sessions: Sequence[LivedSession]) -> str:
     """Return all sessions as one transcript."""
-    return "\n\n".join(f"{header(session['at'])}\n{_transcript(session)}" for session in sessions)
+    return "\n\n".join(f"{_opening(session)}{_transcript(session)}" for session in sessions)
 
 
 def rendered(sessions: Sequence[LivedSession], kind: str) -> Any:

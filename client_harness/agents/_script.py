@@ -23,7 +23,7 @@ class ScriptAgent:
     def __init__(self, given: Assignment, steps: list[Step]) -> None:
         self.given = given
         self.tools = given.tools
-        self.scope: dict[str, Any] = {}
+        self.scope: dict[str, Any] = dict(given.saved)
         self._steps = self._walk(steps)
 
     async def turn(self, text: str) -> TurnResult:

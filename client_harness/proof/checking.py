@@ -13,6 +13,7 @@ from client_harness.workers import workers
 from scenarios.haystack.instances import Instance
 from scenarios.load import load, path_of
 from scenarios.setup import inserted
+from scenarios.wild.dialogues import Dialogue
 from scenarios.worlds import build
 from servers.kit.errors import InputError
 
@@ -39,6 +40,7 @@ async def proven(name: str | Path, *, fresh: bool = False) -> Proven:
         return _shape([str(wrong)])
     # A file that does not load is refused before the second that these imports take.
     from client_harness.proof import keep
+    from client_harness.proof.dialogues import DialogueProof
     from client_harness.proof.instances import InstanceProof
     from client_harness.proof.proof import Proof
 
@@ -51,7 +53,8 @@ async def proven(name: str | Path, *, fresh: bool = False) -> Proven:
     for seed in build.lost(text, scenario.world, inserted(scenario)):
         row = f"{seed} names no row of the world {scenario.world}"
         problems.append(f"{row}; use a key from its seeds")
-    proof = InstanceProof(scenario) if isinstance(scenario, Instance) else Proof(scenario)
+    kinds = {Instance: InstanceProof, Dialogue: DialogueProof}
+    proof = kinds.get(type(scenario), Proof)(scenario)
     problems += await proof.run()
     tally = proof.tally
     made = _shape(problems, tally.counts(), tally.matrix(), dict(tally.fates))

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from typing import Any
 
 from client_harness.contract import Agent, Assignment
 from client_harness.episode import Episode
 from client_harness.expected import Known, expected
-from client_harness.tools import Tools, in_memory
+from client_harness.tools import Straight, in_memory
 from judge.change import Timeline, timeline
 from judge.reading import Reader
 from judge.trace import Record
@@ -18,7 +17,6 @@ from judge.verdict import Verdict, judge
 from scenarios.model import Scenario
 from servers.kit.errors import InputError
 from servers.kit.events import Attempt, End, Event, Message
-from servers.kit.session import Session, split
 from servers.kit.store import Change
 
 Life = Callable[[Assignment], AbstractAsyncContextManager[Agent]]
@@ -75,18 +73,6 @@ class Played:
             self.episode = None
 
 
-class Straight(Tools):
-    """Tools that go straight to the session, without a client: what an agent sees is the same."""
-
-    def __init__(self, session: Session) -> None:
-        super().__init__(None, session)
-
-    async def call_named(self, name: str, args: dict[str, Any]) -> tuple[Any, bool]:
-        """Call a tool by its listed name."""
-        reply = await self._session.call(*split(name), args)
-        return reply.data, reply.is_error
-
-
 async def play(
     scenario: Scenario,
     life: Life,
@@ -129,14 +115,14 @@ async def play(
 
 async def _converse(episode: Episode, life: Life, straight: bool) -> None:
     wrong: InputError | None = None
+    await episode.begin()
     if straight:
-        given = Assignment(Straight(episode.session), episode.sessions, episode.scenario)
-        async with life(given) as agent:
+        async with life(episode.assignment(Straight(episode.session))) as agent:
             await episode.converse(agent)
         return
     async with (
         in_memory(episode.session) as tools,
-        life(Assignment(tools, episode.sessions, episode.scenario)) as agent,
+        life(episode.assignment(tools)) as agent,
     ):
         try:
             await episode.converse(agent)

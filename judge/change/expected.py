@@ -50,26 +50,43 @@ class Expected:
         differs from the nearest; `(0, [])` if it is right.
         """
         for turn in range(1, self.turns + 1):
-            nearest: list[Difference] | None = None
-            for route, items, lacking in self._candidates(turn, faulted):
-                matching = Matching(
-                    run.at(turn),
-                    items,
-                    self.freedom,
-                    made=run.made,
-                    made_right=route.timeline.made,
-                    may_lack=lacking,
-                )
-                found = matching.differences()
-                if not found:
-                    nearest = None
-                    break
-                if nearest is None or len(found) < len(nearest):
-                    nearest = found
-            else:
-                if nearest is not None:
-                    return turn, nearest
+            nearest = self._nearest(run, turn, faulted)
+            if nearest:
+                return turn, nearest
         return 0, []
+
+    def wrong_turns(self, run: Timeline, *, faulted: bool = True) -> set[int]:
+        """Return the turns that made a run differ from the nearest right one in a new way.
+
+        What is wrong since an earlier turn, and stays so, is that turn's alone.
+        """
+        wrong = set()
+        before: set[str] = set()
+        for turn in range(1, self.turns + 1):
+            now = {_sign(difference) for difference in self._nearest(run, turn, faulted)}
+            if now - before:
+                wrong.add(turn)
+            before = now
+        return wrong
+
+    def _nearest(self, run: Timeline, turn: int, faulted: bool) -> list[Difference]:
+        """Return where a run differs at a turn's end from the right run that is nearest to it."""
+        nearest: list[Difference] | None = None
+        for route, items, lacking in self._candidates(turn, faulted):
+            matching = Matching(
+                run.at(turn),
+                items,
+                self.freedom,
+                made=run.made,
+                made_right=route.timeline.made,
+                may_lack=lacking,
+            )
+            found = matching.differences()
+            if not found:
+                return []
+            if nearest is None or len(found) < len(nearest):
+                nearest = found
+        return nearest or []
 
     def _candidates(self, turn: int, faulted: bool) -> Iterator[_Candidate]:
         """Yield the right sets at a turn's end, with those of their items that may be missing."""
@@ -119,6 +136,14 @@ class Expected:
                 if item.table == table and not _holds(before, item, self.freedom):
                     lacking.append(item)
         return chosen, lacking
+
+
+def _sign(difference: Difference) -> str:
+    """Return what tells a difference apart from those of other turns."""
+    parts = []
+    for item in (difference.mine, difference.right):
+        parts.append("" if item is None else f"{item.table} {item.op} {item.key} {item.values}")
+    return " / ".join(parts)
 
 
 def _alike(one: Item, other: Item, freedom: Freedom) -> bool:

@@ -2,38 +2,50 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal, Self
+from typing import ClassVar, Literal, Self
 
-from pydantic import Field, StrictInt, model_validator
+from pydantic import StrictInt, model_validator
 
 from judge.finding import Finding, at_events
 from judge.graph.task import Progress, TaskNode, nodes_of, progress
 from judge.model import Aspect, Check, Mentions
 from judge.trace import Record
+from servers.kit.errors import InputError
 
 
 class Graph(Check):
     """Every required node of a graph was accomplished in a turn (by default the last one).
 
     `nodes` maps names to needed calls and lookups (`judge.graph.task.TaskNode`). Calls may come in
-    any order that the needs allow; needless ones are named in the finding, and are no failure.
+    any order that the needs allow; needless ones are named in the finding, and are no failure
+    unless `strict`. With `free_reads`, no read is needless: who has to ask may look first.
     """
 
     kind: ClassVar[str] = "graph"
     default_aspect: ClassVar[Aspect] = "outcome"
 
-    nodes: Annotated[dict[str, TaskNode], Field(min_length=1)]
+    nodes: dict[str, TaskNode] = {}
     turn: StrictInt | Literal["last"] = "last"
+    strict: bool = False
+    free_reads: bool = False
 
     @model_validator(mode="after")
     def _possible(self) -> Self:
         nodes_of(self.nodes)
+        if not self.nodes and not self.strict:
+            raise InputError("a graph without nodes is always true, unless it is `strict`")
         return self
 
     def judge(self, record: Record) -> Finding:
         """See `Check.judge`."""
         made = self.progress(record)
         score = made.score
+        if self.strict and score.needless:
+            needless = list(score.needless)
+            why = f"calls that nobody needed{at_events(needless)}"
+            return Finding(False, why, needless)
+        if not self.nodes:
+            return Finding(True, "no call was needed, and none was made")
         done = len(self.nodes) - len(score.missing)
         why = f"{done} of {len(self.nodes)} steps of the task were done"
         if score.missing:
@@ -50,7 +62,7 @@ class Graph(Check):
     def progress(self, record: Record) -> Progress:
         """Return how far the turn came, with the figures that reports use."""
         turn = record.last_turn if self.turn == "last" else self.turn
-        return progress(self.nodes, record, turn)
+        return progress(self.nodes, record, turn, free_reads=self.free_reads)
 
     def mentions(self) -> Mentions:
         """See `Check.mentions`."""

@@ -38,7 +38,7 @@ class Score:
     (their numbers) for which no node was left, the later of two that did the same; `repeated` are
     those of them that fit a node or answer a lookup all the same. `steps` counts steps with a call
     that was neither free nor only for an optional node; `longest` is the longest chain of required
-    nodes that were not known at the start.
+    nodes that were not known at the start, and `required` how many of these there are.
     """
 
     met: frozenset[str]
@@ -48,6 +48,7 @@ class Score:
     repeated: tuple[int, ...]
     steps: int
     longest: int
+    required: int
 
     @property
     def complete(self) -> bool:
@@ -197,6 +198,7 @@ class Matcher:
             repeated=tuple(repeated),
             steps=len(steps),
             longest=max((self._depths[name] for name in self._required), default=0),
+            required=len(self._required - self._known),
         )
 
     def _only_optional(self, call: _Call) -> bool:

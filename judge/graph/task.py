@@ -107,8 +107,13 @@ def nodes_of(tasks: Mapping[str, TaskNode]) -> list[Node]:
     return nodes
 
 
-def progress(tasks: Mapping[str, TaskNode], record: Record, turn: int) -> Progress:
-    """Return how far the calls of a turn came in a task's graph."""
+def progress(
+    tasks: Mapping[str, TaskNode], record: Record, turn: int, *, free_reads: bool = False
+) -> Progress:
+    """Return how far the calls of a turn came in a task's graph.
+
+    Reads after a write are free, and with `free_reads` all of them.
+    """
     own = [attempt for attempt in record.attempts if attempt.turn == turn]
     earlier = [attempt for attempt in record.attempts if attempt.turn < turn]
     wanted = list(_expanded(tasks, own))
@@ -117,7 +122,7 @@ def progress(tasks: Mapping[str, TaskNode], record: Record, turn: int) -> Progre
         if any(each.answered_by(attempt) for attempt in earlier):
             known.append(each.node.name)
     matcher = Matcher([each.node for each in wanted], known)
-    wrote = any(_writes(attempt) for attempt in earlier)
+    wrote = free_reads or any(_writes(attempt) for attempt in earlier)
     steps, inferred = _steps(own)
     for attempt, step in zip(own, steps, strict=True):
         # A read after a write looks what became of it; a fault's victim may try again.

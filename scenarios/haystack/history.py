@@ -64,10 +64,14 @@ class PastMessage(TypedDict):
 
 
 class LivedSession(TypedDict):
-    """A conversation as it took place, at a moment (ISO)."""
+    """A conversation as it took place, at a moment (ISO).
+
+    `goes_on` marks the present conversation, which the agent is to go on with.
+    """
 
     at: str
     messages: list[PastMessage]
+    goes_on: NotRequired[bool]
 
 
 @dataclass(frozen=True)

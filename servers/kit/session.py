@@ -116,6 +116,18 @@ class Session:
         for fault in self.faults:
             fault.listen(self)
 
+    @contextlib.contextmanager
+    def without_faults(self) -> Generator[None]:
+        """Leave all faults out of what happens meanwhile."""
+        faults = self.faults
+        self.faults = ()
+        self._chains.clear()
+        try:
+            yield
+        finally:
+            self.faults = faults
+            self._chains.clear()
+
     # -- services and tools ----------------------------------------------------------------------
     def listed(self) -> list[str]:
         """Return the services whose tools are listed now."""
@@ -146,6 +158,10 @@ class Session:
             if fault.handles(cls, spec):
                 schema = fault.publish(self, cls, spec, schema)
         return schema
+
+    def forget_calls(self) -> None:
+        """Let the limit of calls begin anew."""
+        self._calls = 0
 
     # -- events other than calls -----------------------------------------------------------------
     def message(self, role: Any, text: str, about: str | None = None) -> events.Message:

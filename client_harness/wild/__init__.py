@@ -1,0 +1,1 @@
+"""Figures about dialogues of wild users."""

@@ -1,0 +1,1 @@
+"""Wild users: dialogues of several tasks, told as people talk."""
