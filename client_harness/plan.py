@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from client_harness import fingerprints
 from client_harness.budget import Budget
@@ -21,6 +21,7 @@ from scenarios import load
 from scenarios.haystack.instances import crossed
 from scenarios.model import Scenario
 from scenarios.offered import Offered, narrowed_to
+from scenarios.wild.dialogues import Dialogue, gold_tasks
 from servers.kit.errors import InputError, did_you_mean, quoted
 
 
@@ -32,6 +33,7 @@ class RunRequest:
     + k - 1`. `history` holds the numbers of a weave that precedes every scenario (see
     `scenarios.haystack.weave`), `expose` says which tools agents are offered (see
     `scenarios.offered`), `deliver` how they get histories: as one context, or session by session.
+    `prefix` says whether the earlier turns of a dialogue are the agent's own, or the oracle's.
     `faults` names a profile that replaces the scenarios' own faults. `transport` is how agents in
     this process reach their tools. `options` go to the agents and are stored, so never put a secret
     there. `judge` holds the fields of a `JudgeModel` that reads the texts, or None for phrases.
@@ -51,6 +53,7 @@ class RunRequest:
     expose: Offered = "all"
     history: str | None = None
     deliver: Delivery = "context"
+    prefix: Literal["own", "gold"] = "own"
     faults: str | None = None
     transport: Transport = "memory"
     options: dict[str, Any] = field(default_factory=dict)
@@ -161,9 +164,24 @@ def scenarios_of(request: RunRequest) -> dict[str, Scenario]:
         scenario = load.load(Path(name) if Path(name).is_absolute() else name)
         if scenario.id in scenarios:
             raise InputError(f"two scenarios are called {scenario.id!r}; rename one of the files")
-        after = [scenario] if request.history is None else crossed(scenario, request.history)
-        scenarios |= {one.id: narrowed_to(one, request.expose) for one in after}
+        for part in _parts(scenario, request):
+            after = [part] if request.history is None else crossed(part, request.history)
+            scenarios |= {one.id: narrowed_to(one, request.expose) for one in after}
     return scenarios
+
+
+def _parts(scenario: Scenario, request: RunRequest) -> list[Dialogue] | list[Scenario]:
+    """Return the tasks of a dialogue if each is to be a trial of its own, or the scenario itself.
+
+    Raises `InputError` for a scenario that has no tasks.
+    """
+    if request.prefix == "own":
+        return [scenario]
+    if not isinstance(scenario, Dialogue):
+        raise InputError(
+            f"--prefix gold: {scenario.id} is no dialogue; `client_harness list tasks` shows them"
+        )
+    return gold_tasks(scenario) if scenario.facts.gold is None else [scenario]
 
 
 def fingerprints_of(

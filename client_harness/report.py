@@ -20,7 +20,8 @@ from client_harness.haystack import figures
 from client_harness.haystack.figures import By
 from client_harness.judging import debrief, measured
 from client_harness.results import JUDGED, SETTINGS, Results, Trial
-from client_harness.table import Table
+from client_harness.table import Table, shown_rate
+from client_harness.wild import figures as wild
 from judge.metrics import mean_pass_hat_k, paired, wilson
 from servers.kit.errors import InputError
 
@@ -30,13 +31,15 @@ if TYPE_CHECKING:
 TEMPLATES = Path(__file__).parent / "templates"
 
 
-def report(runs: Sequence[Results], by: By | None = None) -> dict[str, Any]:
-    """Return the report of one or more runs as JSON data; `by` groups trials of instances.
+def report(runs: Sequence[Results], by: By | wild.By | None = None) -> dict[str, Any]:
+    """Return the report of one or more runs as JSON data.
+
+    `by` groups trials of instances, and tasks of dialogues.
 
     Keys: `runs` (folders), `fingerprints`, `reader` (what read the texts, and its measured error),
     `scenarios` (their number), `agents`, `differences` (paired over scenarios), `failure_kinds`,
     `failed`, `agent_errors` and `unknown` (trials, each with its reason), `haystack` and `by` (see
-    `haystack.figures`; empty without instances).
+    `haystack.figures`; empty without instances), `wild` (see `wild.figures`).
     Raises `InputError` if the runs are not comparable.
     """
     _comparable(runs)
@@ -59,8 +62,19 @@ def report(runs: Sequence[Results], by: By | None = None) -> dict[str, Any]:
         "agent_errors": _listed(groups, "error"),
         "unknown": _listed(groups, "unknown"),
         "haystack": figures.summary(groups),
-        "by": figures.grouped(groups, by) if by is not None else [],
+        "wild": wild.summary(groups),
+        "by": _grouped(groups, by),
     }
+
+
+def _grouped(groups: dict[str, list[Trial]], by: By | wild.By | None) -> list[dict[str, Any]]:
+    """Return what instances and dialogues are grouped by, where it is theirs."""
+    rows = []
+    for known in figures.BY:
+        rows += figures.grouped(groups, known) if known == by else []
+    for named in wild.BY:
+        rows += wild.grouped(groups, named) if named == by else []
+    return rows
 
 
 def _comparable(runs: Sequence[Results]) -> None:
@@ -310,18 +324,6 @@ def _why(trial: Trial, setting: str) -> str:
 
 
 # -- as text -------------------------------------------------------------------------------------
-def shown_rate(block: dict[str, Any]) -> str:
-    """Return `17/24 71%  (51–85)`, or a dash if nothing ran.
-
-    A narrow table may break a line at the two spaces.
-    """
-    if not block["of"]:
-        return "–"
-    low, high = block["interval"]
-    interval = f"({100 * low:.0f}–{100 * high:.0f})"
-    return f"{block['passed']}/{block['of']} {block['rate']:.0%}  {interval}"
-
-
 def shown_difference(row: dict[str, Any]) -> str:
     """Return `+25 points (+3 to +44), better in 6, worse in 0 of 24, p = 0.031`."""
     points = " to ".join(f"{100 * row[edge]:+.0f}" for edge in ("low", "high"))
@@ -347,6 +349,7 @@ def tables(data: dict[str, Any]) -> list[Table]:
     if data["differences"]:
         shown.append(_compared(data, ran[0]))
     shown.append(_by_failure(data, ran[0]))
+    shown += wild.tables(data)
     shown += figures.tables(data)
     if any(_remembering(agent) for agent in agents):
         shown.append(_remembered(agents))

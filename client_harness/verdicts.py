@@ -6,10 +6,12 @@ from typing import Any
 
 from client_harness.haystack.labels import story
 from client_harness.results import JUDGED, Arm, Trial
+from client_harness.wild import tasks
 from judge.trace import Record
 from judge.verdict import Verdict, judge
 from scenarios.haystack.instances import Instance
 from scenarios.model import Scenario
+from scenarios.wild.dialogues import Dialogue
 
 
 def unjudged(arm: Arm, why: str) -> dict[str, Any]:
@@ -50,4 +52,17 @@ def judge_into(trial: Trial, scenario: Scenario, recorded: Record) -> Record:
         trial.story = dict(story(scenario, recorded, passed=passed))
         if trial.is_agent_error:
             trial.story["label"] = None  # the labels say why answers are wrong
+    elif isinstance(scenario, Dialogue):
+        first = judge(scenario.gates, recorded, JUDGED[trial.arm][0])
+        trial.story = dict(tasks.story(scenario, recorded, first))
+        if trial.is_agent_error:
+            _none_right_after(trial.story["tasks"], recorded)
     return recorded
+
+
+def _none_right_after(made: list[Any], recorded: Record) -> None:
+    """Count the task in which an agent failed, and those that never came, as not right."""
+    last = recorded.last_turn
+    for task in made:
+        if task["position"] >= last:
+            task["right"] = False

@@ -33,6 +33,7 @@ class What(StrEnum):
     worlds = "worlds"
     histories = "histories"
     instances = "instances"
+    tasks = "tasks"
     profiles = "profiles"
     offers = "offers"
     clients = "clients"
@@ -107,6 +108,11 @@ def list_(
         from client_harness.commands.haystack import list_instances
 
         list_instances(sizes=sizes, json=json)
+        return
+    if what is What.tasks:
+        from client_harness.commands.wild import list_tasks
+
+        list_tasks(json=json)
         return
     if what is What.seeds:
         _list_seeds(world, service, table, json=json)

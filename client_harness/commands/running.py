@@ -54,6 +54,13 @@ class DisclosureMode(StrEnum):
     locked = "locked"
 
 
+class PrefixMode(StrEnum):
+    """Whose turns precede a task of a dialogue."""
+
+    own = "own"
+    gold = "gold"
+
+
 class Delivery(StrEnum):
     """How agents get past sessions."""
 
@@ -119,6 +126,15 @@ def run(
             metavar="NUMBERS",
         ),
     ] = None,
+    prefix: Annotated[
+        PrefixMode,
+        typer.Option(
+            help=(
+                "What precedes a task of a dialogue: the agent's own turns, or the oracle's "
+                "(gold), so that each task is a trial of its own."
+            )
+        ),
+    ] = PrefixMode.own,
     deliver: Annotated[
         Delivery,
         typer.Option(
@@ -200,6 +216,7 @@ def run(
         disclosure=disclose.value,
         expose=cast("Offered", expose),
         history=history,
+        prefix=prefix.value,
         deliver=deliver.value,
         faults=faults,
         transport="http" if http else "memory",
@@ -310,7 +327,10 @@ def report(
     failures: Annotated[int, typer.Option(help="How many failed trials to list.")] = 10,
     by: Annotated[
         str | None,
-        typer.Option(help="Group trials of instances, e.g. by kind or distance.", metavar="WHAT"),
+        typer.Option(
+            help="Group instances, or tasks of dialogues, e.g. by kind, distance or position.",
+            metavar="WHAT",
+        ),
     ] = None,
 ) -> None:
     """Report on one run, or compare several.
@@ -407,9 +427,9 @@ def _print_report(
     failures: int = 10,
     by: str | None = None,
 ) -> None:
-    from client_harness.haystack.figures import checked
     from client_harness.report import report as reported
     from client_harness.report import to_text
+    from client_harness.wild.figures import checked
 
     data = reported(runs, checked(by))
     if json:

@@ -12,10 +12,9 @@ from typing import Any, Literal, get_args
 
 from client_harness.haystack.labels import PUBLISHED
 from client_harness.results import JUDGED, Trial
-from client_harness.table import Table
+from client_harness.table import Table, share, shown_rate
 from judge.metrics import wilson
 from scenarios.haystack.targets import KINDS
-from servers.kit.errors import UnknownName
 
 By = Literal[
     "kind",
@@ -36,20 +35,10 @@ BY: tuple[By, ...] = get_args(By)
 SIMPLE = ("recall_single", "shift_explicit", "missing_easy")
 
 
-def checked(by: str | None) -> By | None:
-    """Return the property that a text names. Raises `UnknownName`."""
-    for known in BY:
-        if by == known:
-            return known
-    if by is not None:
-        raise UnknownName("property", by, BY, "--by")
-    return None
-
-
 def of_instances(trials: Iterable[Trial]) -> list[Trial]:
     """Return the trials of instances that have a verdict."""
     known = [trial for trial in trials if not trial.unknown]
-    return [trial for trial in known if trial.story]
+    return [trial for trial in known if "kind" in trial.story]
 
 
 def grouped(groups: Mapping[str, Sequence[Trial]], by: By) -> list[dict[str, Any]]:
@@ -85,7 +74,7 @@ def figures(trials: Sequence[Trial]) -> dict[str, Any]:
     right = sum(trial.story["right"] for trial in trials)
     needed = sum(trial.story["needed"] for trial in trials)
     return {
-        "trials": len(trials),
+        "of": len(trials),
         "passed": passed,
         "rate": passed / len(trials) if trials else None,
         "interval": [round(edge, 4) for edge in wilson(passed, len(trials))],
@@ -150,10 +139,11 @@ def tables(data: Mapping[str, Any]) -> list[Table]:
     shown: list[Table] = []
     if data["haystack"]:
         shown += [_by_kind(data["haystack"]), _by_label(data["haystack"])]
-    if data["by"]:
-        rows = []
-        for row in data["by"]:
-            rows.append([str(row["value"]), row["agent"], _rate(row), _share(row["accuracy"])])
+    rows = []
+    for row in data["by"]:
+        if "accuracy" in row:
+            rows.append([str(row["value"]), row["agent"], shown_rate(row), share(row["accuracy"])])
+    if rows:
         by = data["by"][0]["by"]
         columns = [by, "agent", "passed", "right calls"]
         shown.append({"title": f"Instances by {by}", "columns": columns, "rows": rows})
@@ -166,11 +156,11 @@ def _by_kind(agents: Sequence[Mapping[str, Any]]) -> Table:
         row = [kind.replace("_", " ")]
         for agent in agents:
             part = agent["kinds"].get(kind)
-            row.append(f"{_rate(part)}, {_share(part['accuracy'])}" if part else "–")
+            row.append(f"{shown_rate(part)}, {share(part['accuracy'])}" if part else "–")
         rows.append(row)
     means = (("accuracy", "mean of right calls"), ("simple", "simple"), ("complex", "complex"))
     for key, title in means:
-        rows.append([title, *(_share(agent[key]) for agent in agents)])
+        rows.append([title, *(share(agent[key]) for agent in agents)])
     for key in ("abstained", "completed"):
         cells = [
             f"{agent[key]}/{agent['missing']}" if agent["missing"] else "–" for agent in agents
@@ -188,13 +178,3 @@ def _by_label(agents: Sequence[Mapping[str, Any]]) -> Table:
             rows.append([label, published, *counts])
     columns = ["label", "in ToolHaystack", *(agent["agent"] for agent in agents)]
     return {"title": "Why instances failed", "columns": columns, "rows": rows}
-
-
-def _rate(part: Mapping[str, Any]) -> str:
-    low, high = part["interval"]
-    span = f"({100 * low:.0f}–{100 * high:.0f})"
-    return f"{part['passed']}/{part['trials']} {part['rate']:.0%}  {span}"
-
-
-def _share(share: float | None) -> str:
-    return "–" if share is None else f"{share:.0%}"

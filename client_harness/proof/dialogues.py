@@ -14,6 +14,13 @@ from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 from client_harness.agents._script import ScriptAgent, playing
+from client_harness.agents._wild import (
+    always_asking,
+    always_calling,
+    looking_first,
+    never_asking,
+    one_by_one,
+)
 from client_harness.contract import Agent, Assignment
 from client_harness.proof.play import Played
 from client_harness.proof.proof import Proof
@@ -111,11 +118,12 @@ class TaskProof(Proof):
         """Play what must pass and what must fail, and add the problems."""
         assert isinstance(self.scenario, Dialogue)
         task = self.scenario.facts.tasks[self.scenario.begun]
-        oracle = await self._told("oracle", self.scenario.scripts.oracle)
+        own = self.scenario.scripts.oracle
+        oracle = await self._told("oracle", own)
         self._must(task, oracle, right=True, who="the oracle")
         if oracle["problem"]:
             return
-        serial = await self._told("one by one", _serial(self.scenario.scripts.oracle))
+        serial = await self._told("one by one", one_by_one(own, self.scenario))
         self._must(task, serial, right=True, who="one who calls one by one")
         if task.type in ("parallel", "mixed"):
             problem = f"task {task.name}: one who calls one by one is optimal, too"
@@ -124,15 +132,17 @@ class TaskProof(Proof):
             forgetful = await self._told("forgetful", self.scenario.scripts.naive)
             self._must(task, forgetful, right=False, who="one who forgets what was said")
         if task.missing is not None:
-            guess = [step for step in self.scenario.scripts.oracle if step.say is None]
-            last = self.scenario.scripts.oracle[-1]
-            never = await self._told("never asks", [*guess, last])
+            never = await self._told("never asks", never_asking(own, self.scenario))
             self._must(task, never, right=False, who="one who guesses right and does not ask")
+            looker = await self._told("looks first", looking_first(own, self.scenario))
+            self._must(task, looker, right=True, who="one who looks around and then asks")
+        if task.type == "talk":
+            caller = await self._told("always calls", always_calling(own, self.scenario))
+            self._must(task, caller, right=False, who="one who calls something")
         silent = await self._told("silent", [Step.model_validate({"say": ""})])
         self._must(task, silent, right=False, who="one who says nothing")
-        calls = any(step.call or step.batch for step in self.scenario.scripts.oracle)
-        if calls and task.missing is None:
-            only = await self._told("asks", [Step.model_validate({"say": "What do you mean?"})] * 9)
+        if task.task_class in ("single", "multi"):
+            only = await self._told("always asks", always_asking(own, self.scenario))
             self._must(task, only, right=False, who="one who only asks")
 
     async def _told(self, name: str, steps: list[Step]) -> dict[str, Any]:
@@ -175,14 +185,6 @@ def _shape(task: TaskFacts, record: Record) -> str:
     if made.score.longest == 1:
         return "parallel"
     return "sequential" if made.score.longest == wanted else "mixed"
-
-
-def _serial(steps: list[Step]) -> list[Step]:
-    """Return steps with each batch taken apart."""
-    made: list[Step] = []
-    for step in steps:
-        made += step.batch if step.batch is not None else [step]
-    return made
 
 
 def _said(events: list[Any], turn: int, by: str) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from judge.checks.graph import Graph
 from judge.graph.task import Progress, TaskNode, progress
 from judge.pattern import CallPattern, heads
 from judge.trace import Record
@@ -50,11 +49,15 @@ LABELS = (
 """The labels, in the order in which tables show them."""
 
 
+def nodes_of(task: TaskFacts) -> dict[str, TaskNode]:
+    """Return the nodes of a task's graph."""
+    return {name: TaskNode.model_validate(node) for name, node in task.nodes.items()}
+
+
 def progress_of(task: TaskFacts, record: Record) -> Progress:
     """Return how far the calls of a task came in its graph."""
-    graph = Graph.model_validate({"name": "g", "strict": True, "nodes": task.nodes})
     free = task.type == "clarify"
-    return progress(graph.nodes, record, task.position, free_reads=free)
+    return progress(nodes_of(task), record, task.position, free_reads=free)
 
 
 def label(task: TaskFacts, record: Record) -> str:
@@ -77,7 +80,7 @@ def label(task: TaskFacts, record: Record) -> str:
 
 def _of_calls(task: TaskFacts, own: list[Attempt], record: Record) -> str:
     score = progress_of(task, record).score
-    nodes = {name: TaskNode.model_validate(node) for name, node in task.nodes.items()}
+    nodes = nodes_of(task)
     missing = [nodes[name] for name in score.missing if name in nodes]
     for node in missing:
         for pattern in node.calls:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
+from dataclasses import asdict
+from typing import Any, TypedDict
 
-from client_harness.wild.labels import label, progress_of
+from client_harness.wild.labels import label, nodes_of, progress_of
+from client_harness.wild.published import published
 from judge.change.rows import timeline
 from judge.graph.task import Progress
 from judge.trace import Record
@@ -18,6 +20,7 @@ class TaskStory(TypedDict):
     `right` is whether its change, its statements and its graph are. `optimal` is given for several
     calls, None where the agent's steps are not known; `progress` is the share of its needed calls
     that were made once their inputs were known, `needless` counts calls that nobody needed.
+    `published` are the scores of the published scorer (`client_harness.wild.published`).
     `previous` is the class of the task before it, `switches` how often the class has changed by
     then. `hidden` are the kinds of what its message leaves out, `distance` the farthest of them in
     tasks. `label` says why it is wrong.
@@ -35,6 +38,7 @@ class TaskStory(TypedDict):
     right: bool
     optimal: bool | None
     progress: float | None
+    published: dict[str, Any]
     needless: int
     label: str | None
 
@@ -60,6 +64,7 @@ def story(made: Dialogue, record: Record, verdict: Verdict) -> DialogueStory:
         before = classes[: task.position]
         made_so_far = progress_of(task, record)
         steps = task.task_class == "multi"
+        own = [attempt for attempt in record.attempts if attempt.turn == task.position]
         tasks.append(
             {
                 "name": task.name,
@@ -74,6 +79,7 @@ def story(made: Dialogue, record: Record, verdict: Verdict) -> DialogueStory:
                 "right": right,
                 "optimal": _optimal(made_so_far, right=right) if steps else None,
                 "progress": _share(made_so_far, len(task.nodes)),
+                "published": asdict(published(nodes_of(task), own)),
                 "needless": len(made_so_far.score.needless),
                 "label": None if right else label(task, record),
             }
@@ -96,9 +102,8 @@ def played(made: Dialogue) -> list[TaskFacts]:
 def wrong_turns(made: Dialogue, record: Record, verdict: Verdict) -> set[int]:
     """Return the turns whose task is not right, given the verdict on the whole."""
     turns = _turns_of_gates(made)
-    wrong = {
-        turns[found.name] for found in verdict.findings if found.failed and found.name in turns
-    }
+    failed = [found.name for found in verdict.findings if found.failed]
+    wrong = {turns[name] for name in failed if name in turns}
     run = timeline(record.events, len(made.turns))
     if record.expected is not None and run is not None and record.expected.complete:
         wrong |= record.expected.wrong_turns(run, faulted=bool(record.faults))

@@ -40,10 +40,11 @@ class Graph(Check):
         """See `Check.judge`."""
         made = self.progress(record)
         score = made.score
-        if self.strict and score.needless:
-            needless = list(score.needless)
-            why = f"calls that nobody needed{at_events(needless)}"
-            return Finding(False, why, needless)
+        turn = self._turn(record)
+        calls = [attempt.seq for attempt in record.attempts if attempt.turn == turn]
+        unwanted = list(score.needless) if self.nodes else calls
+        if self.strict and unwanted:
+            return Finding(False, f"calls that nobody needed{at_events(unwanted)}", unwanted)
         if not self.nodes:
             return Finding(True, "no call was needed, and none was made")
         done = len(self.nodes) - len(score.missing)
@@ -61,8 +62,10 @@ class Graph(Check):
 
     def progress(self, record: Record) -> Progress:
         """Return how far the turn came, with the figures that reports use."""
-        turn = record.last_turn if self.turn == "last" else self.turn
-        return progress(self.nodes, record, turn, free_reads=self.free_reads)
+        return progress(self.nodes, record, self._turn(record), free_reads=self.free_reads)
+
+    def _turn(self, record: Record) -> int:
+        return record.last_turn if self.turn == "last" else self.turn
 
     def mentions(self) -> Mentions:
         """See `Check.mentions`."""

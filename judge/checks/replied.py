@@ -25,7 +25,7 @@ class Replied(Check):
 
     def judge(self, record: Record) -> Finding:
         """See `Check.judge`."""
-        texts = [said for said in record.said() if said.turn == self.turn and said.text.strip()]
-        if texts:
+        texts = [said.text.strip() for said in record.said() if said.turn == self.turn]
+        if any(texts):
             return Finding(True, f"the user got an answer in turn {self.turn}")
         return Finding(False, f"nothing was said in turn {self.turn}")

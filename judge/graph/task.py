@@ -112,7 +112,7 @@ def progress(
 ) -> Progress:
     """Return how far the calls of a turn came in a task's graph.
 
-    Reads after a write are free, and with `free_reads` all of them.
+    Reads after a write of this turn are free, and with `free_reads` all of them.
     """
     own = [attempt for attempt in record.attempts if attempt.turn == turn]
     earlier = [attempt for attempt in record.attempts if attempt.turn < turn]
@@ -122,8 +122,8 @@ def progress(
         if any(each.answered_by(attempt) for attempt in earlier):
             known.append(each.node.name)
     matcher = Matcher([each.node for each in wanted], known)
-    wrote = free_reads or any(_writes(attempt) for attempt in earlier)
-    steps, inferred = _steps(own)
+    wrote = free_reads
+    steps, inferred = steps_of(own)
     for attempt, step in zip(own, steps, strict=True):
         # A read after a write looks what became of it; a fault's victim may try again.
         free = bool(attempt.firings) if attempt.is_error else wrote and attempt.effect == "read"
@@ -167,7 +167,7 @@ def _writes(attempt: Attempt) -> bool:
     return attempt.effect == "write" and not attempt.is_error
 
 
-def _steps(own: Sequence[Attempt]) -> tuple[list[int], bool]:
+def steps_of(own: Sequence[Attempt]) -> tuple[list[int], bool]:
     """Return the step of each call, and whether they are inferred from the order of arrival."""
     declared = [attempt.step for attempt in own]
     known = [step for step in declared if step is not None]

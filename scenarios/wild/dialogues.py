@@ -30,6 +30,12 @@ QUESTIONS = 3
 """How many questions a dialogue allows for each of its tasks."""
 
 
+QUESTION = "_question"
+"""How the id of the step ends with which the oracle asks for what is missing."""
+TOLD = "_told"
+"""How the id of the last step of each of the oracle's tasks ends."""
+
+
 class HiddenFact(Declared):
     """A piece that a message leaves out; `kind` may be long_range, `distance` counts tasks."""
 
@@ -116,8 +122,11 @@ class _Part:
         return pieces.filled(value, self.right)
 
     def oracle(self) -> list[Any]:
-        question = [{"say": self.task.question}] if self.task.question is not None else []
-        return self.filled([*question, *self.task.oracle])
+        question = []
+        if self.task.question is not None:
+            question = [{"id": f"{self.name}{QUESTION}", "say": self.task.question}]
+        told = {"id": f"{self.name}{TOLD}", **self.task.oracle[-1]}
+        return self.filled([*question, *self.task.oracle[:-1], told])
 
     def forgetful(self) -> list[Any]:
         """Return what an agent does that remembers nothing and asks nothing."""

@@ -62,7 +62,7 @@ def test_a_run_without_a_range_makes_no_curve(swept: Path) -> None:
 def test_trials_are_grouped_by_what_was_varied(swept: Path) -> None:
     grouped = json.loads(command("report", str(swept), "--by", "distance", "--json").out)["by"]
     own = [row for row in grouped if row["agent"] == "recall_window"]
-    assert [(row["value"], row["passed"], row["trials"]) for row in own] == [
+    assert [(row["value"], row["passed"], row["of"]) for row in own] == [
         (2, 1, 1),
         (3, 0, 1),
         (4, 0, 1),
