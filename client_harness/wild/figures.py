@@ -56,12 +56,16 @@ class Played(NamedTuple):
 
 def of_dialogues(trials: Iterable[Trial]) -> list[Trial]:
     """Return the trials of dialogues that have a verdict."""
-    return [trial for trial in trials if not trial.unknown and "tasks" in trial.story]
+    known = [trial for trial in trials if not trial.unknown]
+    return [trial for trial in known if "tasks" in trial.story]
 
 
 def tasks_of(trials: Iterable[Trial]) -> list[Played]:
     """Return the tasks of all trials of dialogues."""
-    return [Played(trial, task) for trial in of_dialogues(trials) for task in trial.story["tasks"]]
+    played = []
+    for trial in of_dialogues(trials):
+        played += [Played(trial, task) for task in trial.story["tasks"]]
+    return played
 
 
 def summary(groups: Mapping[str, Sequence[Trial]]) -> list[dict[str, Any]]:

@@ -35,7 +35,8 @@ def published(nodes: Mapping[str, TaskNode], own: Sequence[Attempt]) -> Publishe
 
     Lookups are no calls, so they are left out of the graph.
     """
-    left = {name: node for name, node in nodes.items() if node.calls and not node.optional}
+    required = {name: node for name, node in nodes.items() if not node.optional}
+    left = {name: node for name, node in required.items() if node.calls}
     count = len(left)
     if not count:
         return Published(not own, not own, 1.0 if not own else 0.0)
