@@ -30,7 +30,7 @@ import shlex
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 from client_harness.agents import _history
 from client_harness.agents._rpc import NotStarted, Peer, PeerError, peer
@@ -44,9 +44,17 @@ PROTOCOL = 1
 LONGEST_NAME = 80
 """How many characters an agent's name, and its version, may have."""
 STATUSES = ("done", "limit", "error", "outage")
-REFRESHES = ("call", "notify", "turn", "process", "never")
+HistoryForm = Literal["messages", "native", "text"]
+"""The form in which an agent asks for earlier sessions."""
+Refresh = Literal["call", "notify", "turn", "process", "never"]
+"""When an agent lists tools again."""
+Instructions = Literal["replace", "append", "message"]
+"""What an agent can do with instructions: put them in place of its prompt, or after it, or only
+pass them on with the user's first message.
+"""
 SETTINGS = ("model", "api_base", "max_steps", "max_seconds", "max_tokens", "temperature", "refresh")
 """Options that the process receives as `HAYWIRE_MODEL` and so on."""
+NUMBERS = {"max_steps": int, "max_seconds": float, "max_tokens": int, "temperature": float}
 OPTIONS = ("command", "turn_seconds", *SETTINGS)
 
 
@@ -159,39 +167,57 @@ def _command(given: Any) -> list[str]:
     return [str(p) for p in parts]
 
 
-def _seconds(given: Any) -> float:
-    try:
-        return float(given)
-    except (TypeError, ValueError):
-        raise InputError(f"agent process: turn_seconds must be a number, not {given!r}") from None
+def check_settings(agent: str, options: Mapping[str, Any]) -> None:
+    """Raise `InputError` if a setting that is a number has another value."""
+    for name, number in {**NUMBERS, "turn_seconds": float}.items():
+        try:
+            number(options.get(name) or 0)
+        except (TypeError, ValueError):
+            kind = "whole number" if number is int else "number"
+            given = quoted(options[name])
+            raise InputError(f"agent {agent}: {name} must be a {kind}, not {given}") from None
 
 
 def check(options: Mapping[str, Any]) -> None:
-    """Raise `InputError` if options name no command or no usable number of seconds."""
+    """Raise `InputError` if options name no command, or no number where there must be one."""
     _command(options.get("command"))
-    _seconds(options.get("turn_seconds") or 300)
+    check_settings("process", options)
 
 
 @asynccontextmanager
 async def agent(given: Assignment) -> AsyncGenerator[ProcessAgent]:
-    """Start the command, give it the history and the servers, and end it afterwards.
-
-    If past sessions come one by one, it gets the servers after the last one. If it fails before it
-    is given anything, raises `AgentError`, or `ProviderOutage` if it cannot be started or says that
-    its model is away. Raises `InputError` for invalid options.
-    """
+    """Converse with the agent that the option `command` starts; see `conversing`."""
+    check(given.options)
     command = _command(given.options.get("command"))
-    seconds = _seconds(given.options.get("turn_seconds") or 300)
+    async with conversing(given, command) as made:
+        yield made
+
+
+@asynccontextmanager
+async def conversing(
+    given: Assignment,
+    command: list[str],
+    variables: Mapping[str, str] | None = None,
+    declared: Mapping[str, Any] | None = None,
+) -> AsyncGenerator[ProcessAgent]:
+    """Start a command, give it the history and the servers, and end it afterwards.
+
+    `variables` are added to its environment, and `declared` is what its answer to `initialize` need
+    not say. If past sessions come one by one, it gets the servers after the last one. If it fails
+    before it is given anything, raises `AgentError`, or `ProviderOutage` if it cannot be started or
+    says that its model is away. Raises `InputError` for options that it cannot work with.
+    """
+    seconds = float(given.options.get("turn_seconds") or 300)
     if given.servers is None:
         raise InputError("agent process: this run has no HTTP host that the agent could connect to")
-    env = dict(os.environ)
+    env = {**os.environ, **(variables or {})}
     for name in SETTINGS:
         if given.options.get(name) is not None:
             env[f"HAYWIRE_{name.upper()}"] = str(given.options[name])
     program = command[0].rpartition("/")[2]
     name = f"the agent's process ({program})"
     async with _started(command, env, name, given.stderr) as started:
-        yield await _begin(started, given, seconds)
+        yield await _begin(started, given, seconds, declared or {})
         if not started.lost:
             with suppress(PeerError):
                 await started.request("close", {}, 5)
@@ -225,16 +251,19 @@ def _identity(hello: dict[str, Any]) -> dict[str, str]:
     return identity
 
 
-async def _begin(started: Peer, given: Assignment, seconds: float) -> ProcessAgent:
-    hello = await started.request("initialize", {"protocol": PROTOCOL}, seconds)
+async def _begin(
+    started: Peer, given: Assignment, seconds: float, declared: Mapping[str, Any]
+) -> ProcessAgent:
+    answer = await started.request("initialize", {"protocol": PROTOCOL}, seconds)
+    hello = _declaring(answer, declared)
     kind = hello.get("history", "messages")
     refresh = hello.get("tool_refresh", "call")
-    if kind not in _history.KINDS or refresh not in REFRESHES:
-        kinds = ", ".join(_history.KINDS)
-        wants = f"history must be one of {kinds} and tool_refresh one of {', '.join(REFRESHES)}"
+    if kind not in get_args(HistoryForm) or refresh not in get_args(Refresh):
+        kinds = ", ".join(get_args(HistoryForm))
+        refreshes = ", ".join(get_args(Refresh))
         raise PeerError(
-            "the agent's process gave an invalid answer to initialize: "
-            f"{wants}, not {kind!r} and {refresh!r}"
+            "the agent's process gave an invalid answer to initialize: history must be one of "
+            f"{kinds} and tool_refresh one of {refreshes}, not {kind!r} and {refresh!r}"
         )
     made = ProcessAgent(started, given, kind, seconds)
     made.identity = _identity(hello)
@@ -246,3 +275,14 @@ async def _begin(started: Peer, given: Assignment, seconds: float) -> ProcessAge
             "say `remembers: true`, and it must answer `history/session`; or use --deliver context"
         )
     return made
+
+
+def _declaring(answer: dict[str, Any], declared: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a process says, with what was declared for it. Raises `PeerError`."""
+    for name, value in declared.items():
+        if answer.get(name, value) != value:
+            raise PeerError(
+                f"the agent's process says that {name} is {quoted(answer[name])}, "
+                f"but its adapter.yaml says {quoted(value)}"
+            )
+    return {**declared, **answer}

@@ -1,0 +1,478 @@
+"""Puts an agent behind Haywire's process contract: a copy of this file is all that it needs.
+
+A subclass of `Agent` says what the agent is and has `start` and `turn`; `serve` speaks the rest:
+JSON-RPC on stdin and stdout, step numbers, waiting, errors, deadlines and cancellation. It needs
+Python 3.10 and nothing else.
+
+    from haywire_agent import Agent, Session, serve
+
+    class Mine(Agent):
+        name = "mine"
+        history = "text"
+
+        async def start(self, session: Session) -> None:
+            self.tools = await connect(session.servers, hook=self.steps.number)
+
+        async def turn(self, text: str) -> str:
+            return await run(text, self.tools)
+
+    serve(Mine())
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import inspect
+import json
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, TextIO
+
+PROTOCOLS = (1, 2)
+"""The versions of the contract that this file speaks."""
+HEADER = "x-agent-step"
+"""The header of MCP requests that holds the number of the agent's step."""
+
+
+class Failure(Exception):
+    """What ends a turn; the message says why. It is the agent's own error."""
+
+    kind = "agent"
+
+
+class Outage(Failure):
+    """The agent's model cannot be reached, so the trial says nothing about the agent."""
+
+    kind = "outage"
+
+
+class Limit(Failure):
+    """The agent reached a limit of its own, and the trial is judged as it then is."""
+
+    kind = "limit"
+
+
+@dataclass(frozen=True)
+class Server:
+    """An MCP server (streamable HTTP) of one service. All its requests need `headers`."""
+
+    name: str
+    url: str
+    headers: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Session:
+    """What a conversation begins with.
+
+    `history` has the form that the agent asked for; `now` is the simulated moment. `instructions`
+    is what the run tells the agent, or None if that is nothing; if the agent declares
+    `instructions = "message"`, they come with the user's first message instead. `trial` names the
+    trial and tells nothing about it, and `deadline` is how many seconds a turn may take, or None.
+    """
+
+    servers: list[Server]
+    history: Any
+    now: str
+    instructions: str | None = None
+    trial: str = ""
+    deadline: float | None = None
+
+
+@dataclass(frozen=True)
+class Past:
+    """One past session, the `number`th `of` all, with its messages in the agent's form."""
+
+    number: int
+    of: int
+    at: str
+    messages: Any
+    trial: str = ""
+
+
+@dataclass(frozen=True)
+class Said:
+    """A part of a native history: a text of the `user` or the `assistant`."""
+
+    role: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Called:
+    """A part of a native history: the assistant's calls of one step, with their replies."""
+
+    calls: list[PastCall]
+
+
+@dataclass(frozen=True)
+class PastCall:
+    """A call of the past. `name` is `service__tool`, `id` is unique in its history."""
+
+    id: str
+    name: str
+    args: dict[str, Any]
+    reply: Any
+    is_error: bool
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the run sets, read from the environment; None is what it leaves to the agent."""
+
+    model: str | None = None
+    api_base: str | None = None
+    max_steps: int = 30
+    max_seconds: float = 300.0
+    max_tokens: int = 1_000_000
+    temperature: float | None = None
+    refresh: str | None = None
+
+    @classmethod
+    def read(cls) -> Settings:
+        """Return the settings in `HAYWIRE_MODEL` and so on."""
+        numbers = {"max_steps": int, "max_seconds": float, "max_tokens": int, "temperature": float}
+        given: dict[str, Any] = {}
+        for name in cls.__dataclass_fields__:
+            written = os.environ.get(f"HAYWIRE_{name.upper()}")
+            if written:
+                given[name] = numbers.get(name, str)(written)
+        return cls(**given)
+
+
+class Steps:
+    """Numbers the agent's steps: calls of one step were made before any of their replies was read.
+
+    `begin` each step, and let the HTTP client of the MCP servers call `number` or `number_now` (an
+    event hook for requests in httpx) before each request, or send `headers` yourself.
+    """
+
+    def __init__(self, tell: Callable[[str, dict[str, Any]], None]) -> None:
+        self.current = 0
+        self._tell = tell
+
+    def begin(self, text: str = "") -> None:
+        """Begin the next step; `text` is what the agent said before it acts, if anything."""
+        self.at(self.current + 1, text)
+
+    def at(self, number: int, text: str = "") -> None:
+        """Say which step this is, for a framework that counts by itself from 1 in each turn."""
+        self.current = number
+        if text.strip():
+            self._tell("step", {"step": number, "text": text})
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The header to send now."""
+        return {HEADER: str(self.current)} if self.current else {}
+
+    def number_now(self, request: Any) -> None:
+        """Put the step's number on a request that has `headers`."""
+        request.headers.update(self.headers)
+
+    async def number(self, request: Any) -> None:
+        """Do as `number_now`, for clients that await their hooks."""
+        self.number_now(request)
+
+
+class Agent:
+    """An agent. A subclass has `start` and `turn`, each either a coroutine or a plain method.
+
+    Plain methods run in a thread. What a subclass leaves as None is not declared, because the
+    `adapter.yaml` says it, or the default of the contract is right.
+    """
+
+    name = "agent"
+    version = ""
+    history: str | None = None
+    """The form in which the agent wants earlier sessions: messages, native or text."""
+    tool_refresh: str | None = None
+    """When the agent lists tools again: call, notify, turn, process or never."""
+    instructions: str | None = None
+    """Whether it can replace its prompt by the run's, append them to it, or only pass a message."""
+    steps_are_numbered: bool | None = None
+    """Whether it numbers its steps."""
+    remembers: bool | None = None
+    """Whether it has `remember`, which takes past sessions one by one (a `Past` each)."""
+    options: tuple[str, ...] | None = None
+    """The settings that it takes; others are refused."""
+
+    settings: Settings
+    steps: Steps
+    stack: contextlib.AsyncExitStack
+    """What is entered here in `start` or in a turn is left when the conversation is over."""
+    backoff: Callable[[float], None]
+    """Tells that the agent waits that many seconds for its provider, which do not count."""
+
+    def start(self, session: Session) -> Any:
+        """Begin a conversation."""
+        raise NotImplementedError
+
+    def turn(self, text: str) -> Any:
+        """Answer a message of the user: return the text, or raise a `Failure`."""
+        raise NotImplementedError
+
+    def remember(self, past: Past) -> Any:
+        """Take a past session, and keep what may be needed later."""
+        raise NotImplementedError
+
+    def used(self, model: str | None = None, **amounts: float | None) -> None:
+        """Count what the turn uses: prompt_tokens, completion_tokens, cost and others by name."""
+        if model:
+            self._usage["model"] = model
+        for name, amount in amounts.items():
+            if amount:
+                self._usage[name] = self._usage.get(name, 0) + amount
+
+    _usage: dict[str, Any]
+
+
+def opening(at: str) -> str:
+    """Return the line that opens a session in a history."""
+    return f"[Conversation of {at}]"
+
+
+def parts_of(sessions: list[dict[str, Any]], first: int = 1) -> Iterator[Said | Called]:
+    """Yield a native history, a text or a step at a time, with a dated line before each session.
+
+    `first` is the number of the first session, if they come one by one.
+    """
+    for number, session in enumerate(sessions, first):
+        header = opening(session["at"])
+        for place, message in enumerate(session["messages"]):
+            if header and message["role"] != "user":
+                yield Said("user", header)
+                header = ""
+            if "calls" not in message:
+                text = f"{header}\n{message['text']}" if header else message["text"]
+                yield Said(message["role"], text)
+                header = ""
+                continue
+            calls = []
+            for index, call in enumerate(message["calls"]):
+                key = f"past_{number}_{place}_{index}"
+                name = f"{call['server']}__{call['tool']}"
+                calls.append(PastCall(key, name, call["args"], call["reply"], call["is_error"]))
+            yield Called(calls)
+
+
+def explained(problem: BaseException) -> str:
+    """Return an exception in one line; of a group, its first leaf."""
+    while inner := getattr(problem, "exceptions", None):
+        problem = inner[0]
+    if isinstance(problem, Failure):
+        return str(problem)
+    return f"{type(problem).__name__}: {problem}"
+
+
+def serve(agent: Agent) -> None:
+    """Answer requests until stdin closes or a `close` request arrives.
+
+    Whatever else is printed, by whom ever, goes to stderr, so that it is no answer.
+    """
+    sys.stdout.flush()
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    asyncio.run(_Service(agent, answers).run())
+    # A thread that waits for something, such as one that was given up, must not keep the process.
+    answers.flush()
+    os._exit(0)
+
+
+@dataclass
+class _Service:
+    """The loop: one task works on one request after another, a thread reads them."""
+
+    agent: Agent
+    out: TextIO
+    protocol: int = 1
+    opening: str = ""
+    working_on: Any = None
+    given_up: Failure | None = None
+    task: Any = None
+    lock: Any = field(default_factory=threading.Lock)
+    requests: Any = field(default_factory=asyncio.Queue)
+
+    async def run(self) -> None:
+        agent = self.agent
+        agent.steps = Steps(self.tell)
+        agent.backoff = lambda seconds: self.tell("backoff", {"seconds": seconds}, 1)
+        agent._usage = {}
+        loop = asyncio.get_running_loop()
+        self.requests = asyncio.Queue()
+        self.task = asyncio.current_task()
+        threading.Thread(target=self._read, args=(loop,), daemon=True).start()
+        async with contextlib.AsyncExitStack() as stack:
+            agent.stack = stack
+            while (request := await self.requests.get()) is not None:
+                answer = await self._answer(request)
+                self._write({"jsonrpc": "2.0", "id": request.get("id"), **answer})
+                if request["method"] == "close":
+                    return
+
+    def tell(self, method: str, params: dict[str, Any], since: int = 2) -> None:
+        """Send a notification, unless the contract in use does not know it."""
+        if self.protocol >= since:
+            self._write({"jsonrpc": "2.0", "method": method, "params": params})
+
+    def _write(self, message: dict[str, Any]) -> None:
+        with self.lock:
+            self.out.write(json.dumps(message, default=str) + "\n")
+            self.out.flush()
+
+    def _read(self, loop: asyncio.AbstractEventLoop) -> None:
+        try:
+            for line in sys.stdin.buffer:
+                request = json.loads(line)
+                if request["method"] == "cancel":
+                    wrong = Failure("the turn was cancelled")
+                    number = (request.get("params") or {}).get("id")
+                    loop.call_soon_threadsafe(self._give_up, number, wrong)
+                elif "id" in request:
+                    loop.call_soon_threadsafe(self.requests.put_nowait, request)
+        finally:
+            loop.call_soon_threadsafe(self.requests.put_nowait, None)
+
+    def _give_up(self, number: Any, why: Failure) -> None:
+        if self.working_on == number and self.given_up is None:
+            self.given_up = why
+            self.task.cancel()
+
+    async def _answer(self, request: dict[str, Any]) -> dict[str, Any]:
+        params = request.get("params") or {}
+        handler = {
+            "initialize": self._initialize,
+            "history/session": self._remember,
+            "session/start": self._start,
+            "turn": self._turn,
+            "close": self._close,
+        }.get(request["method"])
+        if handler is None:
+            text = f"there is no method {request['method']!r}"
+            return {"error": {"code": -32601, "message": text}}
+        try:
+            return {"result": await handler(request.get("id"), params)}
+        except Exception as wrong:
+            return {"error": {"code": -32000, "message": explained(wrong)}}
+
+    async def _initialize(self, _: Any, params: dict[str, Any]) -> dict[str, Any]:
+        self.protocol = min(params.get("protocol", 1), PROTOCOLS[-1])
+        agent = self.agent
+        agent.settings = Settings.read()
+        declared: dict[str, Any] = {"agent": agent.name, "version": agent.version}
+        for name in ("history", "tool_refresh", "remembers"):
+            declared[name] = getattr(agent, name)
+        if self.protocol >= 2:
+            declared["protocol"] = self.protocol
+            declared["instructions"] = agent.instructions
+            declared["steps"] = agent.steps_are_numbered
+            declared["options"] = list(agent.options) if agent.options is not None else None
+        return {name: value for name, value in declared.items() if value is not None}
+
+    async def _remember(self, number: Any, params: dict[str, Any]) -> dict[str, Any]:
+        fields = Past.__dataclass_fields__
+        past = Past(**{name: params[name] for name in fields if name in params})
+        return await self._guarded(number, self.agent.remember, past)
+
+    async def _start(self, number: Any, params: dict[str, Any]) -> dict[str, Any]:
+        servers = []
+        for server in params["mcp_servers"]:
+            servers.append(Server(server["name"], server["url"], server.get("headers") or {}))
+        if params["history"]:
+            self.opening = f"{opening(params['now'])}\n"
+        session = Session(
+            servers,
+            params["history"],
+            params["now"],
+            params.get("instructions"),
+            params.get("trial", ""),
+            params.get("deadline"),
+        )
+        answer = await self._guarded(number, self.agent.start, session)
+        if answer.get("status") in ("error", "limit"):
+            raise Failure(answer["detail"])  # version 1 has no other way to say it here
+        return answer
+
+    async def _turn(self, number: Any, params: dict[str, Any]) -> dict[str, Any]:
+        text = self.opening + params["text"]
+        self.opening = ""
+        self.agent.steps.current = 0
+        return await self._guarded(number, self.agent.turn, text)
+
+    async def _close(self, number: Any, params: dict[str, Any]) -> dict[str, Any]:
+        return {}
+
+    async def _guarded(self, number: Any, act: Callable[[Any], Any], given: Any) -> dict[str, Any]:
+        """Return the result of what the agent does, whatever becomes of it."""
+        self.agent._usage = {}
+        failure: Failure | None = None
+        text = ""
+        try:
+            text = str(await self._limited(number, act, given) or "")
+        except Failure as wrong:
+            failure = wrong
+        except Exception as wrong:
+            failure = Failure(explained(wrong))
+        answer: dict[str, Any] = {"text": text, "usage": dict(self.agent._usage)}
+        if self.protocol >= 2:
+            if failure is not None:
+                answer["error"] = {"kind": failure.kind, "detail": str(failure)}
+            return answer
+        answer["status"] = "done"
+        if failure is not None:
+            answer["status"] = "error" if failure.kind == "agent" else failure.kind
+            answer["detail"] = str(failure)
+        return answer
+
+    async def _limited(self, number: Any, act: Callable[[Any], Any], given: Any) -> Any:
+        """Return what the agent returns, unless it is cancelled or takes too long."""
+        seconds = self.agent.settings.max_seconds
+        late = Limit(f"it took more than {seconds:g} s")
+        timer = asyncio.get_running_loop().call_later(seconds, self._give_up, number, late)
+        self.working_on = number
+        try:
+            if inspect.iscoroutinefunction(act):
+                return await act(given)
+            return await _in_thread(act, given)
+        except BaseException:
+            # Frameworks turn a cancellation into exceptions of their own.
+            if self.given_up is None:
+                raise
+            if hasattr(self.task, "uncancel"):
+                self.task.uncancel()
+            raise self.given_up from None
+        finally:
+            timer.cancel()
+            self.working_on = None
+            self.given_up = None
+
+
+async def _in_thread(act: Callable[[Any], Any], given: Any) -> Any:
+    """Return what a plain method returns. Its thread is given up with whoever waits for it."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[Any] = loop.create_future()
+
+    def settle(result: Any, problem: BaseException | None) -> None:
+        if done.done():
+            return
+        if problem is None:
+            done.set_result(result)
+        else:
+            done.set_exception(problem)
+
+    def work() -> None:
+        result = None
+        problem: BaseException | None = None
+        try:
+            result = act(given)
+        except Exception as wrong:
+            problem = wrong
+        loop.call_soon_threadsafe(settle, result, problem)
+
+    threading.Thread(target=work, daemon=True).start()
+    return await done
