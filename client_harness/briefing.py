@@ -37,7 +37,7 @@ def briefing(
         return _instructions(session, person, zone, only)
 
     async def profile(only: str | None) -> Any:
-        return _profile(person, whole)
+        return shown_profile(person, whole)
 
     async def agenda(only: str | None) -> Any:
         return await _agenda(session, zone, only)
@@ -59,11 +59,10 @@ def _reads_days(cls: Any) -> bool:
 def _instructions(
     session: Session, person: dict[str, Any], zone: ZoneInfo, only: str | None
 ) -> str:
-    here = local(session.control.now, zone)
     home = person["home"]
-    names = [only] if only else session.listed()
+    names = [only] if only is not None and only in session.classes else session.listed()
     services = [f"{session.classes[name].title} (`{name}`)" for name in names]
-    day = f"{here:%A}, {here.day} {here:%B %Y}, {here:%H:%M}"
+    day = day_of(session.control.now, zone)
     lines = [
         f"These are the accounts of {person['name']}, who is the user.",
         f"It is {day} in {home['city']}, {home['state']}, where {person['name'].split()[0]} lives "
@@ -74,12 +73,24 @@ def _instructions(
         lines.append("Find their tools with `find_tools`, and call them with `call_tool`.")
     elif only is None:
         lines.append(f"The name of each tool begins with its service: `SERVICE{SEPARATOR}TOOL`.")
+    if session.aside is not None:
+        lines.append(session.aside.about)
     if "clock" in names:
         lines.append("Time passes with every call; the clock tells the present moment.")
     return "\n".join(lines)
 
 
-def _profile(person: dict[str, Any], whole: bool) -> Any:
+def day_of(now: int, zone: ZoneInfo) -> str:
+    """Return a moment in words: the day of the week, the date and the time in a zone."""
+    here = local(now, zone)
+    return f"{here:%A}, {here.day} {here:%B %Y}, {here:%H:%M}"
+
+
+def shown_profile(person: dict[str, Any], whole: bool) -> dict[str, Any]:
+    """Return who a person is and where.
+
+    `whole` includes addresses and telephone numbers, which a scenario may want to be looked up.
+    """
     home = person["home"]
     shown = {
         "name": person["name"],

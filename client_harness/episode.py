@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from judge.reading import Reader
 
 DisclosureMode = Literal["notify", "locked"]
+PAUSE = 30
+"""How many simulated seconds the user takes for an answer."""
 HISTORY = "history_"
 """What the names of usage begin with that past sessions took."""
 
@@ -190,18 +192,32 @@ class Episode:
 
     async def _turn(self, number: int, agent: Agent) -> TurnResult:
         """Play one turn, with the answers to what the agent asks in it."""
+        result = await self._say(agent, self.begin_turn(number))
+        while result.status == "done" and (said := self.answer(result.text)) is not None:
+            result = await self._say(agent, said)
+        return result
+
+    def begin_turn(self, number: int) -> str:
+        """Begin a turn (from 1), and return what the user says."""
         turn = self.scenario.turns[number - 1]
         self.session.turn = number
         self.session.step = None
         self.session.pass_time(turn.gap)
         self.session.message("user", turn.user)
-        result = await self._say(agent, turn.user)
-        while result.status == "done" and (reply := self.user.answer(result.text)) is not None:
-            about, said = reply
-            self.session.pass_time(30)
-            self.session.message("user", said, about)
-            result = await self._say(agent, said)
-        return result
+        return turn.user
+
+    def answer(self, text: str) -> str | None:
+        """Return what the user answers to a text that asks something, or None if it asks nothing.
+
+        The user takes a moment for it, and the trace has what was said.
+        """
+        reply = self.user.answer(text)
+        if reply is None:
+            return None
+        about, said = reply
+        self.session.pass_time(PAUSE)
+        self.session.message("user", said, about)
+        return said
 
     async def _say(self, agent: Agent, text: str) -> TurnResult:
         result = await agent.turn(text)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from client_harness import fingerprints
-from client_harness.episode import Episode
+from client_harness.episode import PAUSE, Episode
 from servers.kit.briefing import Prompt
 from servers.kit.events import Event, Message, Notice, to_json
 from servers.kit.plain import is_there
@@ -23,16 +23,18 @@ from servers.kit.values import iso
 FOLDER = Path("runs/played")
 PLAYED = "played"
 """What the first line of such a trace says: the scenario, its seed, the faults, the world."""
-PAUSE = 30
-"""How many simulated seconds the user takes for an answer, as in a run."""
 
 
 class Played:
     """An episode that is served, and the file that its trace goes to.
 
     `scenario` is the id or the absolute path of the scenario, `faults` the profile that replaces
-    its own. The file is made when the first call has been recorded.
+    its own. The file is made when the first call has been recorded. `track` is what reports call
+    such plays, and `hears` whether the trace has what the agent tells its user.
     """
+
+    track = "played"
+    hears = False
 
     def __init__(
         self, episode: Episode, scenario: str, faults: str | None, folder: Path = FOLDER
@@ -49,11 +51,21 @@ class Played:
             "seed": episode.control.seed,
             "faults": faults,
             "world": fingerprints.world([episode.scenario]),
+            "track": self.track,
         }
         self._head = Notice(0, 0, iso(episode.control.now), PLAYED, about)
-        self._session.turn = 1
-        self._session.message("user", episode.scenario.turns[0].user)
+        self._open()
         self._session.on_attempt.append(self._heard)
+
+    def _open(self) -> None:
+        """Let the user say the first message: whoever types it tells nobody."""
+        self._session.turn = 1
+        self._session.message("user", self.episode.scenario.turns[0].user)
+
+    @property
+    def opening(self) -> list[str]:
+        """What the person says to the agent, in order."""
+        return [turn.user for turn in self.episode.scenario.turns]
 
     @property
     def begun(self) -> bool:

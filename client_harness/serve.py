@@ -16,6 +16,7 @@ import anyio
 
 from client_harness.briefing import briefing
 from client_harness.episode import DisclosureMode, Episode
+from client_harness.episode_server import TOOLS, EpisodeServer
 from client_harness.offers import EVERYTHING, offered
 from client_harness.played import FOLDER, Played
 from fault_profiles.model import Fault, ordered
@@ -95,10 +96,12 @@ def open_play(
     most_tools: int | None = None,
     expose: Exposure = "all",
     folder: Path | None = None,
+    episode: bool = False,
 ) -> Played:
     """Return a scenario to serve, whose trace goes to a file in `folder` as it is played.
 
-    By default, `folder` is `runs/played`.
+    By default, `folder` is `runs/played`. With `episode`, there is one more server, through which
+    the agent talks with the scripted user; see `client_harness.episode_server`.
 
     The other arguments are those of `open_session`. Raises `InputError`.
     """
@@ -114,8 +117,8 @@ def open_play(
         tools = {name: patterns for name, patterns in made.tools.items() if name in kept}
         made = made.model_copy(update={"services": kept, "tools": tools})
     if most_tools is not None and expose == "all":
-        made = load.fewer(made, most_tools)
-    episode = Episode(
+        made = load.fewer(made, most_tools - (len(TOOLS) if episode else 0))
+    opened = Episode(
         made,
         seed=seed,
         disclose=disclose,
@@ -125,8 +128,9 @@ def open_play(
     known = scenarios[0]
     name = known if isinstance(known, str) else str(known.resolve())
     named = plagued.name if plagued is not None else None
-    play = Played(episode, name, named, folder or FOLDER)
-    session = episode.session
+    kind = EpisodeServer if episode else Played
+    play = kind(opened, name, named, folder or FOLDER)
+    session = opened.session
     session.briefing = briefing(session, made.world, whole=False, prompts=play.prompts())
     return play
 
@@ -242,7 +246,7 @@ def http(
 
     async def serve() -> None:
         hosts = LOOPBACK if host in ("127.0.0.1", "localhost", "::1") else (*LOOPBACK, f"{host}:*")
-        single = () if session.expose == "search" else tuple(session.classes)
+        single = () if session.expose == "search" else tuple(session.servers())
         app = make_app(episodes, hosts=hosts, names=(*single, ALL))
         headers = {"Authorization": f"Bearer {secret}"}
         shown_host = f"[{host}]" if ":" in host else host

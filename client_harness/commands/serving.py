@@ -72,6 +72,16 @@ Traces = Annotated[
         help="Folder for the trace of a played scenario; by default runs/played.", metavar="FOLDER"
     ),
 ]
+EpisodeServer = Annotated[
+    bool,
+    typer.Option(
+        "--episode",
+        help=(
+            "Add the server `episode`, through which the agent of any chat window talks with the "
+            "scripted user: you paste one line, and everything is judged."
+        ),
+    ),
+]
 ScenarioName = Annotated[
     str | None,
     typer.Argument(help="A scenario with its services and faults; without one, a person's world."),
@@ -81,6 +91,7 @@ ScenarioName = Annotated[
 def serve(
     scenario: ScenarioName = None,
     services: Services = None,
+    episode: EpisodeServer = False,
     expose: Expose = "all",
     world: Person = None,
     faults: Faults = None,
@@ -124,9 +135,13 @@ def serve(
 
     \b
     Example: client_harness serve --services venmo,gmail --faults flaky --port 8765
+
+    
+    Example: client_harness serve recovery/silent_no_op/venmo_pay_dropped --episode
     """
     from client_harness import serve as serving
 
+    _needs_scenario(episode, scenario)
     disclose: Literal["locked", "notify"] = "locked" if locked else "notify"
     chosen = _names(services)
     play = None
@@ -141,6 +156,7 @@ def serve(
             most_tools=most_tools,
             expose=cast("Exposure", expose),
             folder=traces,
+            episode=episode,
         )
         session = play.episode.session
     else:
@@ -170,10 +186,10 @@ def serve(
             _print.columns([[server["name"], server["url"]] for server in servers])
             print(f"Header: Authorization: {ways['all']['headers']['Authorization']}")
             if play is not None:
-                for turn in play.episode.scenario.turns:
-                    print(f"Say to your agent: {turn.user}")
-                if len(play.prompts()) > 1:
-                    names = [prompt.name for prompt in play.prompts()]
+                for text in play.opening:
+                    print(f"Say to your agent: {text}")
+                names = [prompt.name for prompt in play.prompts()]
+                if episode or len(names) > 1:
                     print(f"Say it with your client's prompts: {', '.join(names)}")
             print("Press Ctrl-C to stop.")
         sys.stdout.flush()
@@ -186,6 +202,13 @@ def serve(
         _tell(play, _print.note if json else print)
 
 
+def _needs_scenario(episode: bool, scenario: str | None) -> None:
+    from servers.kit.errors import InputError
+
+    if episode and scenario is None:
+        raise InputError("--episode plays a scenario; name one, as `client_harness list` shows")
+
+
 def _tell(play: Played, say: Callable[[str], None]) -> None:
     """Say how a play went, and where its trace is."""
     import anyio
@@ -196,13 +219,15 @@ def _tell(play: Played, say: Callable[[str], None]) -> None:
         say(line)
     if play.file is not None:
         say(f"Trace: {play.file}")
-        say(f"With what your agent told you: client_harness judge {play.file} --said 'TEXT'")
+        if not play.hears:
+            say(f"With what your agent told you: client_harness judge {play.file} --said 'TEXT'")
 
 
 def connect(
     client: Annotated[str, typer.Argument(help="claude-desktop, claude-code, cursor or vscode.")],
     scenario: ScenarioName = None,
     services: Services = None,
+    episode: EpisodeServer = False,
     expose: Expose = "all",
     world: Person = None,
     faults: Faults = None,

@@ -1,19 +1,21 @@
-"""The verdict on a scenario that a person played with a client of their own.
+"""The verdict on a scenario that was played with a client of a person's own.
 
-Nobody hears what such an agent tells its user, so that is judged only if the texts are given.
+What such an agent tells its user is in the trace only if it talked through the `episode` server.
+Otherwise nobody has heard it, and it is judged only if the texts are given.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from client_harness import fingerprints
 from client_harness.episode import final_world, record
+from client_harness.episode_server import SUBMITTED, TRACK
 from client_harness.expected import expected
-from client_harness.played import PLAYED
+from client_harness.played import PLAYED, Played
 from fault_profiles.profiles import profile
 from judge.model import Setting
 from judge.verdict import Verdict, judge
@@ -28,7 +30,10 @@ class Judged:
     """The verdicts on a played scenario, by setting, and what could not be judged.
 
     `wrong` says on which calls faults acted. `unheard` are the statements that the agent had to
-    tell the user, whose texts were not given; `untouched` are the turns that nobody began.
+    tell the user, whose texts were not given; `untouched` are the turns that nobody began. `track`
+    is `gui` for plays through the `episode` server, else `played`; `client` is the name and version
+    that the client told that server, `calls` the number of calls, and `submitted` whether the agent
+    has ended the episode itself.
     """
 
     scenario: Scenario
@@ -36,11 +41,19 @@ class Judged:
     wrong: list[str]
     unheard: list[str]
     untouched: list[int]
+    track: str
+    client: dict[str, str]
+    calls: int
+    submitted: bool
 
     def as_json(self) -> dict[str, Any]:
         """Return plain data."""
         return {
             "scenario": self.scenario.id,
+            "track": self.track,
+            "client": self.client,
+            "submitted": self.submitted,
+            "calls": self.calls,
             "verdicts": {name: verdict.as_json() for name, verdict in self.verdicts.items()},
             "wrong": self.wrong,
             "unheard": self.unheard,
@@ -61,12 +74,17 @@ async def judged(events: Sequence[Event], said: Sequence[str] = ()) -> Judged:
     scenario = load.load(name if name in load.index() else Path(name))
     if about["world"] != fingerprints.world([scenario]):
         raise InputError("the world has changed since, so play the scenario again")
-    heard = _with_texts(events[1:], said, len(scenario.turns))
+    track = about.get("track", Played.track)
+    heard = list(events[1:])
+    if track != TRACK:
+        heard = _with_texts(heard, said, len(scenario.turns))
+    elif said:
+        raise InputError("the trace has what the agent told its user; leave --said out")
     faults = profile(about["faults"]).faults if about["faults"] is not None else None
     right = await expected(scenario, faults=faults, seed=about["seed"])
     gates = scenario.gates
     unheard: list[str] = []
-    if not said:
+    if track != TRACK and not said:
         gates = [gate for gate in gates if gate.kind != "told"]
         for statement in scenario.statements:
             if statement.mode == "must" and not statement.to_others:
@@ -82,7 +100,17 @@ async def judged(events: Sequence[Event], said: Sequence[str] = ()) -> Judged:
     # The last event is the end, which is in the last turn that began.
     begun = max((event.turn for event in heard), default=1)
     untouched = list(range(begun + 1, len(scenario.turns) + 1))
-    return Judged(scenario, verdicts, _wrong(heard), unheard, untouched)
+    return Judged(
+        scenario,
+        verdicts,
+        wrong=_wrong(heard),
+        unheard=unheard,
+        untouched=untouched,
+        track=track,
+        client=about.get("client", {}),
+        calls=sum(isinstance(event, Attempt) for event in heard),
+        submitted=any(isinstance(e, Notice) and e.what == SUBMITTED for e in heard),
+    )
 
 
 def _settings(scenario: Scenario, faults: Any) -> tuple[Setting, ...]:
@@ -140,11 +168,24 @@ def told(result: Judged) -> list[str]:
         mark = _MARKS[finding.mark]
         lines.append(f"  {mark:<3}  {sentence(finding.why)} [{finding.aspect}: {finding.name}]")
     for number in result.untouched:
-        lines.append(f"Turn {number} never began; it begins with the prompt turn_{number}.")
+        how = f"it begins with the prompt turn_{number}"
+        if result.track == TRACK:
+            how = "it begins when the agent has handed in what it tells the user in the turn before"
+        lines.append(f"Turn {number} never began; {how}.")
+    if result.track == TRACK:
+        if not result.submitted:
+            lines.append("The agent has not submitted, so this is how it stands until now.")
+        lines.append(f"Track: {TRACK}{_by(result.client)}, apart from unattended runs.")
     if result.unheard:
         lines.append("Not judged, because what your agent told you is not in the trace:")
         lines += [f"       {statement}" for statement in result.unheard]
     return lines
+
+
+def _by(client: Mapping[str, str]) -> str:
+    """Return who played, as far as it is known."""
+    name = f"{client.get('name', '')} {client.get('version', '')}".strip()
+    return f", played with {name}" if name else ""
 
 
 _MARKS = {"true": "yes", "false": "NO", "unknown": "?", "not applicable": "-"}

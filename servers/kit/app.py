@@ -172,8 +172,8 @@ class _Endpoint:
             refusal = _refusal(401, "UNAUTHORIZED", message)
             refusal.headers["www-authenticate"] = "Bearer"
             return refusal
-        if name != ALL and name not in session.classes:
-            near = did_you_mean(name, (*session.classes, ALL))
+        if name != ALL and name not in session.servers():
+            near = did_you_mean(name, (*session.servers(), ALL))
             message = sentence(f"This episode has no service {name!r}{near}")
             return _refusal(404, "UNKNOWN_SERVICE", message)
         if self.closing.is_set():

@@ -28,7 +28,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from servers.kit import exposure
 from servers.kit.briefing import Prompt, Resource
 from servers.kit.call import Reply
-from servers.kit.errors import ServiceError, quoted
+from servers.kit.errors import ServiceError, cut, quoted
 from servers.kit.events import encode
 from servers.kit.service import Service, ToolSpec
 from servers.kit.session import SEPARATOR, Session, as_text, split
@@ -69,11 +69,11 @@ class ForeignTool(ToolSpec):
 
 @functools.cache
 def _tool(cls: type[Service], spec: ToolSpec, prefixed: bool) -> types.Tool:
-    return _make(cls, spec, prefixed, spec.schema)
+    return _make(cls.name, spec, prefixed, spec.schema)
 
 
-def _make(cls: type[Service], spec: ToolSpec, prefixed: bool, schema: Json) -> types.Tool:
-    name = f"{cls.name}{SEPARATOR}{spec.name}" if prefixed else spec.name
+def _make(server: str, spec: ToolSpec, prefixed: bool, schema: Json) -> types.Tool:
+    name = f"{server}{SEPARATOR}{spec.name}" if prefixed else spec.name
     if isinstance(spec, ForeignTool):
         changes = {"name": name, "input_schema": schema, "output_schema": None}
         return spec.listed.model_copy(update=changes)
@@ -96,12 +96,19 @@ def tools(
     """Return the tools that a session lists now.
 
     These are the tools of one service (`only`), or of all services except `without`, with prefixed
-    names. A session that exposes a search has two tools in their place.
+    names. A session that exposes a search has two tools in their place. A server beside the
+    services is listed first.
     """
-    if session.expose == "search":
-        return _two(session, only)
     prefixed = only is None
     listed = []
+    aside = session.aside
+    if aside is not None and only in (None, aside.name):
+        for spec in aside.tools.values():
+            listed.append(_make(aside.name, spec, prefixed, spec.schema))
+        if only is not None:
+            return listed
+    if session.expose == "search":
+        return listed + _two(session, only)
     for name in session.listed():
         left_out = name in without if prefixed else name != only
         if left_out:
@@ -112,7 +119,7 @@ def tools(
             if schema is spec.schema:
                 listed.append(_tool(cls, spec, prefixed))
             else:
-                listed.append(_make(cls, spec, prefixed, schema))
+                listed.append(_make(name, spec, prefixed, schema))
     return listed
 
 
@@ -212,10 +219,13 @@ def make_server(
             await anyio.lowlevel.checkpoint()
         args = params.arguments if params.arguments is not None else {}
         step = _step(ctx)
-        if session.expose == "search":
+        service_name, tool = (only, params.name) if only else split(params.name)
+        aside = session.aside
+        if aside is not None and service_name == aside.name:
+            call = aside.call(tool, args, _client(ctx))
+        elif session.expose == "search":
             call = exposure.answer(session, params.name, args, only, step=step, arrived=arrived)
         else:
-            service_name, tool = (only, params.name) if only else split(params.name)
             call = session.call(service_name, tool, args, step=step, arrived=arrived)
         # A client that gives up does not undo the call, so the call is finished and recorded.
         reply = await _shielded(call)
@@ -328,6 +338,15 @@ async def _no_templates(ctx: Any, params: Any) -> types.ListResourceTemplatesRes
 
 def _modern(ctx: Any) -> bool:
     return ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
+
+
+def _client(ctx: Any) -> dict[str, str]:
+    """Return the name and the version of the client that asks, as far as it has told them."""
+    told = getattr(ctx.session, "client_params", None)
+    info = told.client_info if told is not None else None
+    if info is None:
+        return {}
+    return {"name": cut(info.name), "version": cut(info.version)}
 
 
 def _step(ctx: Any) -> int | None:

@@ -16,6 +16,7 @@ import anyio
 
 from servers.kit import events
 from servers.kit.agenda import agenda
+from servers.kit.aside import Aside
 from servers.kit.briefing import Briefing
 from servers.kit.call import Call, Journal, Layer, Next, Reply, chain
 from servers.kit.control import Control, make_id
@@ -70,8 +71,9 @@ class Session:
     are in order, outermost first. `watches` are future obligations. A `hidden` service answers as
     if it did not exist or, with `locked`, that it is not available yet. `on_attempt` is called with
     each recorded attempt, `on_time` with the moment before each call. `briefing` is what servers
-    tell clients beside the tools. `bugs` collects exceptions of ours. `hanging` is the number of
-    requests that a fault keeps waiting at this moment.
+    tell clients beside the tools, and `aside` a server beside the services. `bugs` collects
+    exceptions of ours. `hanging` is the number of requests that a fault keeps waiting at this
+    moment.
     """
 
     def __init__(
@@ -100,6 +102,7 @@ class Session:
         self.call_limit = call_limit
         self.expose: Exposure = expose
         self.briefing: Briefing | None = None
+        self.aside: Aside | None = None
         self._calls = 0
         self.held_back = frozenset(hidden)
         self.evidence = Obligations(tuple(watches))
@@ -134,6 +137,10 @@ class Session:
         if self.locked:
             return list(self.classes)
         return [name for name in self.classes if name not in self.hidden]
+
+    def servers(self) -> list[str]:
+        """Return the names of all servers: one for each service, and the one beside them."""
+        return [*self.classes, *([self.aside.name] if self.aside is not None else [])]
 
     @contextlib.contextmanager
     def hung(self) -> Generator[None]:
@@ -217,11 +224,15 @@ class Session:
 
         `step` is the agent's step, if known. `arrived` is the last event whose reply was out when
         the call came in. `refused` is the answer to what is no call of a service; it is recorded.
-        Nothing that an agent can send makes this raise.
+        While the services are closed, calls are refused and leave no trace. Nothing that an agent
+        can send makes this raise.
         """
         arrived = self.out if arrived is None else arrived
         service_name, tool, args = _encodable([service_name, tool, args])
         async with self._lock:
+            closed = self._closed()
+            if closed is not None:
+                return Reply(closed.as_json(), True)
             step = self.step if step is None else step
             if not self.control.shared:
                 return await self._call(service_name, tool, args, step, arrived, refused)
@@ -232,8 +243,17 @@ class Session:
         """Record that the agent looked for tools, and which ones it was shown."""
         (query,) = _encodable([query])
         async with self._lock:
+            if self._closed() is not None:
+                return
             with self.control.order() if self.control.shared else contextlib.nullcontext():
                 self.notice("looked_for_tools", query=query, tools=list(tools))
+
+    def _closed(self) -> ServiceError | None:
+        return self.aside.closed() if self.aside is not None else None
+
+    def between_calls(self) -> anyio.Lock:
+        """Return what to hold (`async with`) to do something while no call is in progress."""
+        return self._lock
 
     async def _call(
         self,
