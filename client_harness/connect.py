@@ -2,37 +2,90 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from servers.kit.errors import InputError, UnknownName, cut
-from servers.kit.plain import from_json, is_there, text_of
+from client_harness import configs
+from client_harness.configs import Form
+from servers.kit.errors import UnknownName
+from servers.kit.plain import is_there
 
 ROOT = Path(__file__).parent.parent
-MOST_CONFIGURATION = 50_000_000
-"""How many bytes the configuration of a client may have; some keep their history in it."""
 NAME = "haywire"
+PATIENCE = 60
+"""Seconds in which the servers must have started, for clients that otherwise wait for less."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """What starts our servers: a program, its arguments, and variables of its environment."""
+
+    program: str
+    arguments: list[str]
+    env: dict[str, str]
+
+
+def _plain(run: Command, name: str) -> dict[str, Any]:
+    entry: dict[str, Any] = {"command": run.program, "args": run.arguments}
+    return {**entry, "env": run.env} if run.env else entry
+
+
+def _typed(run: Command, name: str) -> dict[str, Any]:
+    return {"type": "stdio", **_plain(run, name)}
+
+
+def _codex(run: Command, name: str) -> dict[str, Any]:
+    return {**_plain(run, name), "startup_timeout_sec": PATIENCE}
+
+
+def _zed(run: Command, name: str) -> dict[str, Any]:
+    return {"source": "custom", **_plain(run, name), "env": run.env}
+
+
+def _goose(run: Command, name: str) -> dict[str, Any]:
+    return {
+        "name": name,
+        "description": "Services of Haywire",
+        "type": "stdio",
+        "enabled": True,
+        "cmd": run.program,
+        "args": run.arguments,
+        "envs": run.env,
+        "timeout": 300,
+    }
+
+
+def _opencode(run: Command, name: str) -> dict[str, Any]:
+    return {
+        "type": "local",
+        "enabled": True,
+        "command": [run.program, *run.arguments],
+        "environment": run.env,
+        "timeout": PATIENCE * 1000,
+    }
 
 
 @dataclass(frozen=True)
 class Client:
     """An MCP client.
 
-    `path` is its configuration file and `key` the entry there that holds its servers. `typed` says
-    that an entry needs a `type`. `most_tools` is the largest number of tools that it accepts (None:
-    no known cap).
+    `path` is its configuration file, `form` how that is written, and `key` the entry there that
+    holds its servers. `shape` makes the entry of a server. `most_tools` is the largest number of
+    tools that it accepts (None: no known cap). `refreshes` says whether it sees tools that appear
+    after it has started.
     """
 
     title: str
     path: Path
     key: str = "mcpServers"
-    typed: bool = False
+    form: Form = "json"
+    shape: Callable[[Command, str], dict[str, Any]] = _plain
     most_tools: int | None = None
+    refreshes: bool = True
 
 
 def clients() -> dict[str, Client]:
@@ -40,12 +93,25 @@ def clients() -> dict[str, Client]:
 
     A client whose configuration belongs to a project keeps it in the current folder.
     """
+    home = Path.home()
+    config = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config")
+    codex = Path(os.environ.get("CODEX_HOME") or home / ".codex")
     vscode = Path(".vscode/mcp.json")
+    windsurf = home / ".codeium" / "windsurf" / "mcp_config.json"
+    goose = config / "goose" / "config.yaml"
     return {
         "claude-desktop": Client("Claude Desktop", _desktop()),
         "claude-code": Client("Claude Code", Path(".mcp.json")),
+        "codex": Client(
+            "Codex", codex / "config.toml", "mcp_servers", "toml", _codex, refreshes=False
+        ),
         "cursor": Client("Cursor", Path(".cursor/mcp.json"), most_tools=80),
-        "vscode": Client("VS Code", vscode, key="servers", typed=True, most_tools=128),
+        "gemini-cli": Client("Gemini CLI", home / ".gemini" / "settings.json", form="jsonc"),
+        "goose": Client("Goose", goose, "extensions", "yaml", _goose),
+        "opencode": Client("opencode", _opencode_file(config), "mcp", "jsonc", _opencode),
+        "vscode": Client("VS Code", vscode, "servers", "jsonc", _typed, most_tools=128),
+        "windsurf": Client("Windsurf", windsurf, most_tools=50),
+        "zed": Client("Zed", config / "zed" / "settings.json", "context_servers", "jsonc", _zed),
     }
 
 
@@ -55,6 +121,12 @@ def client(name: str) -> Client:
     if name not in known:
         raise UnknownName("client", name, known)
     return known[name]
+
+
+def _opencode_file(config: Path) -> Path:
+    folder = config / "opencode"
+    commented = folder / "opencode.jsonc"
+    return commented if is_there(commented) else folder / "opencode.json"
 
 
 def _desktop() -> Path:
@@ -67,58 +139,40 @@ def _desktop() -> Path:
     return home / "Claude" / "claude_desktop_config.json"
 
 
-def entry(target: Client, arguments: Sequence[str]) -> dict[str, Any]:
+def entry(target: Client, arguments: Sequence[str], name: str = NAME) -> dict[str, Any]:
     """Return the server entry that starts `client_harness serve --stdio` with these arguments.
 
     It works whatever folder the client starts it in.
     """
     script = Path(sys.executable).with_name("client_harness")
     serve = ["serve", *arguments, "--stdio"]
-    server: dict[str, Any] = {"type": "stdio"} if target.typed else {}
     if script.exists():
-        return {**server, "command": str(script), "args": serve}
-    return {
-        **server,
-        "command": sys.executable,
-        "args": ["-m", "client_harness", *serve],
-        "env": {"PYTHONPATH": str(ROOT)},
-    }
+        return target.shape(Command(str(script), serve, {}), name)
+    program = ["-m", "client_harness", *serve]
+    return target.shape(Command(sys.executable, program, {"PYTHONPATH": str(ROOT)}), name)
 
 
-def configuration(target: Client, server: dict[str, Any], name: str = NAME) -> dict[str, Any]:
+def configuration(target: Client, server: dict[str, Any], name: str = NAME) -> str:
     """Return the whole configuration for a client that has none yet."""
-    return {target.key: {name: server}}
+    return configs.fresh(target.form, target.key, name, server)
 
 
 def write(
     target: Client, server: dict[str, Any], path: Path | None = None, name: str = NAME
 ) -> Path:
-    """Add the entry to a configuration, keep everything else in it, and return the file.
+    """Put the entry into a configuration, keep everything else in it, and return the file.
 
-    A file that is not a JSON object, or whose servers are not one, is not touched. Raises
-    `InputError`.
+    Raises `InputError` for a file that cannot be read or edited, which stays as it is.
     """
     place = path or target.path
-    known: Any = {}
-    try:
-        if is_there(place):
-            text = text_of(place, MOST_CONFIGURATION)
-            known = from_json(text) if text.strip() else {}
-        if not isinstance(known, dict) or not isinstance(known.setdefault(target.key, {}), dict):
-            raise InputError(
-                f"{place} is not a configuration with an object {target.key!r}; it was not changed"
-            )
-        known[target.key][name] = server
-        place.parent.mkdir(parents=True, exist_ok=True)
-        whole = place.resolve()  # a link stays a link
-        part = whole.with_name(whole.name + ".part")
-        part.write_text(json.dumps(known, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-        part.replace(whole)
-    except ValueError as broken:
-        raise InputError(
-            f"{cut(str(place), 200)!r} is not JSON ({broken}); it was not changed, "
-            "so repair it or add the entry by hand"
-        ) from None
-    except OSError as wrong:
-        raise InputError(f"{place}: {wrong.strerror}") from None
+    configs.put(place, target.form, target.key, name, server)
     return place
+
+
+def remove(target: Client, path: Path | None = None, name: str = NAME) -> Path | None:
+    """Remove the entry from a configuration, keep everything else, and return the file.
+
+    Returns None if it was not there. Raises `InputError` as `write` does.
+    """
+    place = path or target.path
+    return place if configs.take(place, target.form, target.key, name) else None

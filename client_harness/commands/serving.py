@@ -13,6 +13,7 @@ from client_harness.commands import _print
 from servers.kit.seeds import MOST_SEED
 
 if TYPE_CHECKING:
+    from client_harness.connect import Client
     from client_harness.played import Played
     from servers.kit.session import Exposure, Session
 
@@ -136,7 +137,7 @@ def serve(
     \b
     Example: client_harness serve --services venmo,gmail --faults flaky --port 8765
 
-    
+    \b
     Example: client_harness serve recovery/silent_no_op/venmo_pay_dropped --episode
     """
     from client_harness import serve as serving
@@ -223,8 +224,14 @@ def _tell(play: Played, say: Callable[[str], None]) -> None:
             say(f"With what your agent told you: client_harness judge {play.file} --said 'TEXT'")
 
 
+CLIENTS = (
+    "claude-desktop, claude-code, codex, cursor, gemini-cli, goose, opencode, vscode, windsurf "
+    "or zed."
+)
+
+
 def connect(
-    client: Annotated[str, typer.Argument(help="claude-desktop, claude-code, cursor or vscode.")],
+    client: Annotated[str, typer.Argument(help=CLIENTS)],
     scenario: ScenarioName = None,
     services: Services = None,
     episode: EpisodeServer = False,
@@ -237,9 +244,13 @@ def connect(
         bool,
         typer.Option("--write", help="Write it into the client's configuration and keep the rest."),
     ] = False,
+    remove: Annotated[
+        bool,
+        typer.Option("--remove", help="Remove from there what --write wrote, and keep the rest."),
+    ] = False,
     path: Annotated[
         Path | None,
-        typer.Option(help="The configuration file to write; by default the client's usual one."),
+        typer.Option(help="The client's configuration file; by default its usual one."),
     ] = None,
     name: Annotated[str, typer.Option(help="The server's name in the client.")] = "haywire",
 ) -> None:
@@ -247,13 +258,21 @@ def connect(
 
     \b
     Example: client_harness connect claude-desktop --services venmo,zelle,gmail --write
+
+    \b
+    Example: client_harness connect codex --remove
     """
     from client_harness import connect as connecting
+    from client_harness.episode_server import OPENING, TOOLS
     from client_harness.played import FOLDER
     from client_harness.serve import open_session
     from servers.kit.plain import is_there
 
     target = connecting.client(client)
+    if remove:
+        _remove(target, path, name, write)
+        return
+    _needs_scenario(episode, scenario)
     chosen = _names(services)
     # Opening the session here reports a mistake here rather than in the client.
     kept = db if db is not None and (scenario is not None or is_there(db)) else None
@@ -274,9 +293,15 @@ def connect(
     if db is not None:
         arguments += ["--db", str(db.resolve())]
     place = (traces or FOLDER).resolve()
+    if episode:
+        arguments += ["--episode"]
     if expose == SEARCH:
         arguments += ["--expose", expose]
-    tools = 2 if expose == SEARCH else _tools(session)
+    elif session.hidden and not target.refreshes:
+        _print.note(f"note: {target.title} does not see tools that appear later, so --locked")
+        arguments += ["--locked"]
+    beside = len(TOOLS) if episode else 0
+    tools = beside + (2 if expose == SEARCH else _tools(session))
     if target.most_tools is not None and tools > target.most_tools:
         if played is None:
             _print.note(
@@ -284,21 +309,37 @@ def connect(
                 f"services have {tools}; choose some with --services"
             )
         else:
-            open_session(scenario, chosen, faults=faults, most_tools=target.most_tools)
+            most = target.most_tools - beside
+            open_session(scenario, chosen, faults=faults, most_tools=most)
             arguments += ["--most-tools", str(target.most_tools)]
     if scenario is not None:
         arguments += ["--traces", str(place)]
-    entry = connecting.entry(target, arguments)
+    entry = connecting.entry(target, arguments, name)
     if write:
         written = connecting.write(target, entry, path, name)
         print(f"wrote {written}; restart {target.title} to see {name}")
     else:
         _print.note(f"# for {path or target.path}; use --write to put it there")
-        _print.as_json(connecting.configuration(target, entry, name))
+        print(connecting.configuration(target, entry, name), end="")
+    if episode:
+        _print.note(f"note: paste this to begin: {OPENING}")
     if played is not None:
         _print.note(f"note: when you have played, judge it with: client_harness judge {place}")
     elif not chosen and expose == "all":
         _print.note(_others(session))
+
+
+def _remove(target: Client, path: Path | None, name: str, write: bool) -> None:
+    from client_harness import connect as connecting
+    from servers.kit.errors import InputError
+
+    if write:
+        raise InputError("--write and --remove are opposites; give one of them")
+    place = connecting.remove(target, path, name)
+    if place is None:
+        print(f"{path or target.path} has no {name}; it was not changed")
+    else:
+        print(f"removed {name} from {place}; restart {target.title} to see it go")
 
 
 def _tools(session: Session) -> int:

@@ -130,7 +130,8 @@ def _two(session: Session, only: str | None) -> list[types.Tool]:
         description = spec.description
         if spec.name == exposure.FIND:
             description += f"\n\n{exposure.about_services(session, only)}"
-        listed.append(_tool(Service, spec, False).model_copy(update={"description": description}))
+        tool = _make("", spec, False, spec.schema)
+        listed.append(tool.model_copy(update={"description": description}))
     return listed
 
 

@@ -130,9 +130,7 @@ async def over_http(scenario: str, traces: Path) -> AsyncGenerator[Window]:
 
 
 @contextlib.asynccontextmanager
-async def in_process(
-    scenario: str, traces: Path, **options: Any
-) -> AsyncGenerator[Window]:
+async def in_process(scenario: str, traces: Path, **options: Any) -> AsyncGenerator[Window]:
     made = open_play(scenario, folder=traces, episode=True, **options)
     made.episode.session.hold = 0.0
     async with Client(session_server(made.episode.session), mode=era(scenario)) as client:
