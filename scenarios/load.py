@@ -117,9 +117,12 @@ def resolve(names: list[str]) -> list[str | Path]:
         elif name in index():
             scenarios.append(name)
         elif path.suffix == ".yaml" and is_there(path):
-            scenarios.append(_shipped(path))
+            scenarios += _in_file(path)
+        elif instances.is_inside(path):
+            scenarios.append(path)
         elif is_there(path) and path.is_dir():
-            scenarios += [_shipped(inner) for inner in _scenarios_below(path)]
+            for inner in _scenarios_below(path):
+                scenarios += _in_file(inner)
         elif _inside(name):
             scenarios += _inside(name)
         else:
@@ -127,10 +130,17 @@ def resolve(names: list[str]) -> list[str | Path]:
     return list(dict.fromkeys(scenarios))
 
 
-def _shipped(path: Path) -> str | Path:
-    """Return the id of a file if it is a shipped scenario, else its path."""
+def _in_file(path: Path) -> list[str | Path]:
+    """Return what a file holds: a scenario, or the instances of a target.
+
+    They are ids of shipped scenarios, and else paths. Raises `InputError`.
+    """
     whole = Path(os.path.realpath(path))  # `resolve` raises for a link to itself
-    return _id(whole) if whole.is_relative_to(SUITES) else path
+    if whole.is_relative_to(SUITES):
+        return [_id(whole)]
+    if whole.is_relative_to(targets.HERE):
+        return [f"haystack/{kind}/{targets.named(whole)}" for kind in targets.KINDS]
+    return [*instances.in_file(path)] if targets.is_target(path) else [path]
 
 
 def path_of(name: str | Path) -> Path:
@@ -138,8 +148,8 @@ def path_of(name: str | Path) -> Path:
 
     Raises `UnknownName`.
     """
-    if not isinstance(name, str):
-        return name
+    if isinstance(name, Path):
+        return name.parent if instances.is_inside(name) else name
     whole = name.partition(dialogues.TASK)[0]
     if whole not in index():
         raise UnknownName("scenario", name, index())
@@ -152,6 +162,8 @@ def load(name: str | Path) -> Scenario:
         return instances.instance(name)
     if isinstance(name, str) and dialogues.is_dialogue(name):
         return dialogues.dialogue(name)
+    if isinstance(name, Path) and instances.is_inside(name):
+        return instances.inside(name)
     path = path_of(name)
     known = name if isinstance(name, str) else check_name(path.stem, f"{path}: the scenario")
     return parse(read(path), known, str(path))

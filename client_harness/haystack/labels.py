@@ -11,9 +11,8 @@ from typing import Any, TypedDict
 
 from judge.checks.graph import Graph
 from judge.trace import Record
-from scenarios.haystack import history, pieces
+from scenarios.haystack import history, pieces, targets
 from scenarios.haystack.instances import Instance
-from scenarios.haystack.targets import target
 from servers.kit.events import Attempt
 from servers.kit.service import service
 
@@ -52,6 +51,7 @@ class Story(TypedDict):
     kind: str
     person: str
     target: str
+    generated: bool
     category: str
     wording: str
     shift: str | None
@@ -81,7 +81,8 @@ def story(made: Instance, record: Record, *, passed: bool) -> Story:
     return {
         "kind": facts.kind,
         "person": facts.person,
-        "target": facts.target,
+        "target": targets.short(facts.target),
+        "generated": facts.generated,
         "category": service(made.services[0]).category,
         "wording": facts.wording,
         "shift": facts.shift,
@@ -163,7 +164,7 @@ def _wrong_value(
 ) -> tuple[str, list[str]]:
     """Return where the wrong value of the last needed call comes from."""
     facts = made.facts
-    taken = target(facts.target)
+    taken = targets.target(facts.target)
     call = needed[-1]
     done = json.dumps([call.args, call.seen], ensure_ascii=False)  # an id says who in the reply
     wrong: list[Any] = []

@@ -15,7 +15,7 @@ from client_harness.proof.play import Played
 from client_harness.proof.proof import Proof
 from client_harness.proof.standing import Standing, nowhere, standing
 from scenarios.haystack import history
-from scenarios.haystack.instances import Instance, instance, script
+from scenarios.haystack.instances import Instance, of, script
 
 MUTATED = "recall_single"
 """The kind with which the oracle's mutants and detours are played."""
@@ -69,7 +69,7 @@ class InstanceProof(Proof):
         if not facts.by:
             del numbers["distance"]
         numbers["wording"] = 1 if facts.wording == "plain" else 0
-        other = InstanceProof(instance(self.scenario.id, {**numbers, "value": 1}))
+        other = InstanceProof(of(facts.kind, facts.target, {**numbers, "value": 1}))
         try:
             done = await other._play("oracle", agent("oracle").agent)
             verdict = done.verdicts["base"]

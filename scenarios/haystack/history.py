@@ -160,7 +160,7 @@ def text(name: str) -> str:
 
 def _root(name: str) -> str:
     """Return what the ids of a history depend on: not on how many sessions are woven in."""
-    return weave.named(name).subject if weave.is_woven(name) else name
+    return weave.named(name).root if weave.is_woven(name) else name
 
 
 def world_of(name: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from pathlib import Path
 from typing import Any, get_args
 
 from scenarios.haystack import pieces, targets
@@ -45,7 +46,8 @@ class Facts(Declared):
 
     `hidden` are the pieces that the last message does not hold, `missing` the one that nothing
     says. `values` are the right values of all pieces, `others` the wrong ones. `by` is who says
-    each needle.
+    each needle. `target` is the path of a file where the target is not a shipped one, and
+    `generated` says that no person wrote it.
     """
 
     kind: Kind
@@ -63,6 +65,7 @@ class Facts(Declared):
     by: tuple[Speaker, ...]
     values: dict[str, Any]
     others: dict[str, Any]
+    generated: bool = False
 
 
 class Instance(Scenario):
@@ -98,21 +101,49 @@ def instance(name: str, wanted: dict[str, Any] | None = None) -> Instance:
     `wanted` are numbers of the weave (`scenarios.haystack.weave.NUMBERS`) and `wording` (0 is
     plain, 1 roundabout). Raises `InputError`.
     """
+    return of(*split(name), wanted)
+
+
+def of(kind: Kind, which: str, wanted: dict[str, Any] | None = None) -> Instance:
+    """Return the instance of a target by kind and the target's name. Raises `InputError`."""
     from scenarios.load import parse
 
-    kind, which = split(name)
     target = targets.target(which)
     woven, wording = _weave(kind, which, target, wanted or {})
     woven.written()
     raw = _raw(kind, target, woven, wording)
-    made = parse(raw, name, str(targets.index()[which]), Instance)
+    where = str(targets.file_of(which))
+    made = parse(raw, f"{SUITE}/{kind}/{targets.short(which)}", where, Instance)
     assert isinstance(made, Instance)
     return made
 
 
+def in_file(path: Path) -> list[Path]:
+    """Return the instances of the target in a file, by kind, as paths inside of that file.
+
+    Raises `InputError` if the target does not stand in a folder of a person's.
+    """
+    named = targets.named(path)
+    if targets.short(named) in targets.index():
+        raise InputError(f"{path}: a shipped target is called {targets.short(named)}; rename it")
+    return [path / kind for kind in targets.KINDS]
+
+
+def is_inside(path: Path) -> bool:
+    """Return whether a path names an instance inside of a target's file."""
+    return path.name in targets.KINDS and path.parent.is_file()
+
+
+def inside(path: Path) -> Instance:
+    """Return the instance that such a path names. Raises `InputError`."""
+    kind = next(known for known in targets.KINDS if known == path.name)
+    return of(kind, targets.named(path.parent))
+
+
 def _weave(kind: Kind, which: str, target: Target, wanted: dict[str, Any]) -> tuple[Weave, int]:
     needles = target.kinds[kind].needles
-    mean = SESSIONS[kind] - SPREAD + 2 * SPREAD * share("sessions", kind, which)
+    known = targets.short(which)
+    mean = SESSIONS[kind] - SPREAD + 2 * SPREAD * share("sessions", kind, known)
     sessions = wanted.get("sessions", round(mean))
     if "distractors" in wanted:
         sessions = wanted["distractors"] + len(needles)
@@ -121,11 +152,11 @@ def _weave(kind: Kind, which: str, target: Target, wanted: dict[str, Any]) -> tu
                 f"distractors={wanted['distractors']} and {len(needles)} needles make {sessions} "
                 f"sessions, not {wanted['sessions']}"
             )
-    drawn = int((FARTHEST + 1) * share("distance", kind, which)) if needles else 0
+    drawn = int((FARTHEST + 1) * share("distance", kind, known)) if needles else 0
     distance = wanted.get("distance", min(drawn, max(sessions - len(needles), 0)))
     if distance and not needles:
-        raise InputError(f"{kind}/{which} has no needle, so it takes no distance")
-    wording = wanted.get("wording", int(2 * share("wording", kind, which)))
+        raise InputError(f"{kind}/{known} has no needle, so it takes no distance")
+    wording = wanted.get("wording", int(2 * share("wording", kind, known)))
     if wording not in (0, 1):
         raise InputError("wording is 0 (plain) or 1 (roundabout)")
     woven = Weave(
@@ -179,6 +210,7 @@ def _raw(kind: Kind, target: Target, woven: Weave, wording: int) -> dict[str, An
         "by": [needle.by for needle in telling.needles],
         "values": values,
         "others": right[pieces.OTHER],
+        "generated": target.generated,
     }
     return {
         "title": target.title,
@@ -255,7 +287,8 @@ def _varies(points: list[list[str]], place: int) -> bool:
 
 def _crossed(scenario: Scenario, written: str) -> Scenario:
     if isinstance(scenario, Instance):
-        return instance(scenario.id, numbers(written, (*NUMBERS, "wording")))
+        facts = scenario.facts
+        return of(facts.kind, facts.target, numbers(written, (*NUMBERS, "wording")))
     if scenario.history is not None:
         raise InputError(
             f"{scenario.id} has a history of its own ({scenario.history}); run it without --history"

@@ -5,12 +5,16 @@ oracle, the needed calls and the statements, and differ in what the past session
 those of ToolHaystack (Kwak et al. 2025): context recall with one needle or several, information
 shift said outright or following from a situation, and missing context, where nothing or a value for
 something else was said.
+
+Targets of other folders are known by the absolute paths of their files; the folder in which such a
+file lies is named after the person, too.
 """
 
 from __future__ import annotations
 
 import functools
 import itertools
+import os
 from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
@@ -22,9 +26,13 @@ from scenarios.haystack.model import PastTurn
 from scenarios.worlds import build
 from servers.kit.declared import Declared
 from servers.kit.errors import InputError, UnknownName, explain, placing
+from servers.kit.plain import check_name
 from servers.kit.yaml import read
 
 HERE = Path(__file__).parent / "targets"
+SUFFIX = ".yaml"
+_MARKS = ":@"
+"""What separates a target from numbers in the names of histories and instances."""
 Kind = Literal[
     "recall_single",
     "recall_multi",
@@ -77,7 +85,8 @@ class Target(Declared):
 
     `pieces` are what the agent has to know, each with its values. `oracle`, `routes`, `needed`
     (nodes of a graph), `statements`, `answers`, `change`, `setup` and `excused` are as in a
-    scenario, and may hold pieces. `answers` are keyed by the piece that they give.
+    scenario, and may hold pieces. `answers` are keyed by the piece that they give. `generated` says
+    that no person wrote it.
     """
 
     title: str
@@ -94,6 +103,7 @@ class Target(Declared):
     answers: dict[str, Any] = {}
     excused: list[Any] = []
     kinds: dict[Kind, Telling]
+    generated: bool = False
 
     @model_validator(mode="after")
     def _whole(self) -> Target:
@@ -211,11 +221,9 @@ def index() -> dict[str, Path]:
 @functools.cache
 def target(name: str) -> Target:
     """Return a target by its name, e.g. `maya/glaze_share`. Raises `InputError`."""
-    if name not in index():
-        raise UnknownName("target", name, index())
-    path = index()[name]
+    path = file_of(name)
     try:
-        return Target.model_validate(build.with_ids(read(path), name.partition("/")[0]))
+        return Target.model_validate(build.with_ids(read(path), person_of(name)))
     except ValidationError as wrong:
         raise InputError(f"{path}: {explain(wrong, Target)}") from None
     except InputError as wrong:
@@ -224,4 +232,49 @@ def target(name: str) -> Target:
 
 def text(name: str) -> str:
     """Return what a target's file holds, for fingerprints."""
-    return index()[name].read_text()
+    return file_of(name).read_text(encoding="utf-8")
+
+
+def named(path: Path) -> str:
+    """Return the name of the target in a file: its absolute path, unless it is a shipped one.
+
+    Raises `InputError` for a file in a folder that is not named after a person.
+    """
+    whole = Path(os.path.realpath(path))
+    if whole.is_relative_to(HERE):
+        return whole.relative_to(HERE).with_suffix("").as_posix()
+    if whole.parent.name not in build.names():
+        people = ", ".join(build.names())
+        raise InputError(f"{path}: a target lies in a folder named after its person ({people})")
+    check_name(whole.stem, f"{path}: the target")
+    if any(mark in str(whole) for mark in _MARKS):
+        raise InputError(f"{path}: the path of a target has no ':' and no '@'; move it elsewhere")
+    return str(whole)
+
+
+def file_of(name: str) -> Path:
+    """Return the file of a target by its name. Raises `UnknownName`."""
+    if name in index():
+        return index()[name]
+    if name.endswith(SUFFIX) and Path(name).is_absolute():
+        return Path(name)
+    raise UnknownName("target", name, index())
+
+
+def person_of(name: str) -> str:
+    """Return whose target it is."""
+    return short(name).partition("/")[0]
+
+
+def short(name: str) -> str:
+    """Return the name of a target without folders and suffix: `<person>/<name>`."""
+    return "/".join(name.removesuffix(SUFFIX).split("/")[-2:])
+
+
+def is_target(path: Path) -> bool:
+    """Return whether a file holds a target. A file that cannot be read holds none."""
+    try:
+        raw = read(path)
+    except InputError:
+        return False
+    return isinstance(raw, dict) and "pieces" in raw and "kinds" in raw

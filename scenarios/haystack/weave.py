@@ -79,12 +79,17 @@ class Weave:
     @property
     def person(self) -> str:
         """The person whose history it is."""
-        return self.subject.split("/")[1] if self.is_instance else self.subject
+        return targets.person_of(self.target) if self.target is not None else self.subject
 
     @property
     def target(self) -> str | None:
         """The name of its target, e.g. `maya/glaze_share`, or None."""
         return self.subject.partition("/")[2] if self.is_instance else None
+
+    @property
+    def root(self) -> str:
+        """What chance and ids depend on: not on the folder in which a target lies."""
+        return f"{self._kind}/{targets.short(self.target)}" if self.target else self.subject
 
     @property
     def needles(self) -> list[Needle]:
@@ -144,7 +149,7 @@ class Weave:
     def _rank(self, drawn: tuple[Errand, int]) -> float:
         """Return where a use comes in the order of drawing."""
         errand, use = drawn
-        chance = share("weave", self.subject, self.seed, errand.key, use)
+        chance = share("weave", self.root, self.seed, errand.key, use)
         return mixture.rank(self._kind, errand, use, chance) if self.is_instance else chance
 
     def _fits(self, errand: Errand, use: int) -> bool:
@@ -196,7 +201,7 @@ class Weave:
         needles = self.needles
         last = len(sessions) - self.distance
         places = sorted(
-            int((last + 1) * share("needle", self.seed, self.subject, number))
+            int((last + 1) * share("needle", self.seed, self.root, number))
             for number in range(len(needles) - 1)
         )
         places = [*places, last] if needles else []
@@ -232,7 +237,7 @@ class Weave:
             )
         chosen = first
         for attempt in range(12):
-            drawn = share("moment", self.subject, number, attempt)
+            drawn = share("moment", self.root, number, attempt)
             chosen = first + int((until - first) * drawn) // 60 * 60
             if chosen >= first and 8 <= local(chosen, zone).hour < 22:
                 break
