@@ -1,0 +1,166 @@
+"""The phrase banks: frames, which say what can be asked for, and the voices of the persons.
+
+A frame (`frames/<name>.yaml`) is a kind of errand that many tools can do: to pay what one owes, to
+be told of a price. It names the slots that a tool must have for it, and words the errand in each
+person's voice. A voice (`voices/<person>.yaml`) holds what a person says around it.
+"""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, ValidationError, model_validator
+
+from servers.kit.declared import Declared
+from servers.kit.errors import InputError, UnknownName, explain
+from servers.kit.yaml import read
+
+HERE = Path(__file__).parent
+Type = Literal["money", "number", "count", "id", "choice", "moment", "day", "place", "text"]
+Several = Annotated[list[str], Field(min_length=1)]
+
+
+class Slot(Declared):
+    """What a tool must take for a frame: an argument of a type, near to `like` in meaning.
+
+    An id comes from a list of the person's own, or from a `search`. It is drawn among the `of`
+    of the person's voice (friends), if that is given. A slot with a `value` is no matter of the
+    talk, and neither is an `optional` one that the tool lacks.
+    """
+
+    type: Type
+    like: str
+    search: bool = False
+    of: str | None = None
+    value: Any = None
+    optional: bool = False
+
+
+class Words(Declared):
+    """A frame in the voice of one person.
+
+    `{who}` and other names in braces stand for what was drawn, `<v>` for the main piece, `<s>` for
+    the side piece, `<v.double>` for a part of it. `plain`, `round` (about) and `knows` (what the
+    user believes to have said) are last messages: `{main}` there is `main` or `hard`, a reference
+    to the main piece, and `{side}` is `side`, which says the side piece, or `hidden`, which refers
+    to it. In needles, `say` and `side_say` say a piece, `fresh` and `announced` say a new value of
+    the main one, and from `situation` it follows. In `worked`, the assistant says it, after `|`.
+    """
+
+    plain: Several
+    round: Several
+    knows: Several
+    main: str
+    hard: str
+    side: str
+    hidden: str
+    say: Several
+    side_say: Several
+    fresh: Several
+    announced: Several
+    situation: Several
+    worked: list[str] = []
+
+
+class Frame(Declared):
+    """A kind of errand, as a tool can do it for a person.
+
+    `meaning` is what a tool for it is near to. `main` is the slot of the main piece, `side` that of
+    the other one, and `of` says how values of both are drawn (see `grounding`). `draws` are other
+    things to draw, by person. `easy` and `hard` are how a good assistant asks for the main piece,
+    `asked` and `side_asked` by what words such questions are known, `answer` and `side_answer` what
+    the user answers. `acks` are what the assistant says to a piece. `done` is what it says in the
+    end, `claim` and `must` are the statement about it. `title` and `about` name the target.
+    """
+
+    effect: Literal["read", "write"]
+    meaning: Several
+    slots: dict[str, Slot]
+    main: str
+    side: str
+    of: dict[str, Any] = {}
+    title: str
+    about: str
+    done: str
+    must: str | None = None
+    claim: dict[str, Any] | None = None
+    asked: Several
+    side_asked: Several
+    answer: str
+    side_answer: str
+    easy: str
+    hard: str
+    acks: Several
+    side_acks: Several
+    draws: dict[str, dict[str, list[Any]]] = {}
+    words: dict[str, Words]
+
+    @model_validator(mode="after")
+    def _whole(self) -> Frame:
+        for name in (self.main, self.side):
+            if name not in self.slots:
+                raise UnknownName("slot", name, self.slots)
+        return self
+
+
+class Rival(Declared):
+    """A line in which a value belongs to something else: `what` that is, and what is answered."""
+
+    says: str
+    what: str
+    ack: str
+
+
+class Errand(Declared):
+    """A small question with a call, whose reply the assistant quotes."""
+
+    ask: str
+    call: str
+    args: dict[str, Any] = {}
+    save: str
+    says: str
+
+
+class Voice(Declared):
+    """What a person says around an errand.
+
+    `small` says that sentences may begin with a small letter. `friends` are those with whom money
+    is shared, `closings` end a talk, `rivals` are by type of the main piece.
+    """
+
+    small: bool = False
+    friends: Several
+    closings: Several
+    rivals: dict[str, list[Rival]]
+    errands: list[Errand] = []
+
+
+@functools.cache
+def frames() -> dict[str, Frame]:
+    """Return the frames by name. Raises `InputError`."""
+    found = {}
+    for path in sorted((HERE / "frames").glob("*.yaml")):
+        found[path.stem] = _read(path, Frame)
+    return found
+
+
+@functools.cache
+def voice(person: str) -> Voice:
+    """Return a person's voice. Raises `InputError`."""
+    return _read(HERE / "voices" / f"{person}.yaml", Voice)
+
+
+def voices() -> list[str]:
+    """Return the persons who have a voice."""
+    return sorted(path.stem for path in (HERE / "voices").glob("*.yaml"))
+
+
+def _read(path: Path, model: Any) -> Any:
+    try:
+        return model.model_validate(read(path))
+    except ValidationError as wrong:
+        raise InputError(f"{path}: {explain(wrong, model)}") from None
+    except InputError as wrong:
+        raise InputError(f"{path}: {wrong}") from None
