@@ -137,8 +137,14 @@ def _rewritten(events: Sequence[Event], mail: Mail, body: str) -> Iterator[Event
             yield event
 
 
+_FORWARDED = "---------- Forwarded message"
+"""How a service begins what it forwards, which stays below another text."""
+
+
 def _with_body(change: Change, mail: Mail, body: str) -> Change:
-    """Return a change in which the mail's longest prose, its body, is another."""
+    """Return a change in which the mail's longest prose, its body, is another, above what
+    it forwards.
+    """
     new = change["new"]
     if change["key"] != mail.key or new is None:
         return change
@@ -146,7 +152,8 @@ def _with_body(change: Change, mail: Mail, body: str) -> Change:
     columns = [name for name, role in roles.items() if role == "prose"]
     prose = [name for name in columns if new.get(name)]
     longest = max(prose, key=lambda name: len(str(new[name])))
-    return {**change, "new": {**new, longest: body}}
+    _, line, original = str(new[longest]).partition(_FORWARDED)
+    return {**change, "new": {**new, longest: f"{body}\n\n{line}{original}" if line else body}}
 
 
 def _address(episode: Episode, text: Labelled) -> str | None:

@@ -194,12 +194,23 @@ def _crosses(unit: Unit, places: Sequence[int]) -> bool:
 
 
 def _begins_anew(unit: Unit, at: int, first: int) -> bool:
-    """Return whether a verb right after a comma begins a clause: "took it back, sent $40"."""
+    """Return whether a verb right after a comma begins a clause: "took it back, sent $40", "his mail
+    says 95, I sent it".
+    """
     words = unit.sentence.words
+    if words[at].text in ("i", "we") and at not in unit.sentence.colons and at + 1 < len(words):
+        own = range(max(0, at - 8), at)
+        if words[at + 1].form == "ed" and any(p > first and _says(unit, p) for p in own):
+            return True
     if words[at].form != "ed" or not words[at].text.isalpha() or at in unit.sentence.colons:
         return False
     before = range(max(0, at - 8), at)
     return any(words[p].form == "ed" and words[p].text.isalpha() and p <= first for p in before)
+
+
+def _says(unit: Unit, place: int) -> bool:
+    """Return whether a word is a verb, also of what a mail or a list says now."""
+    return is_verb(unit, place) or unit.sentence.words[place].text in ("says", "shows", "asks")
 
 
 def _is_count(unit: Unit, items: Sequence[Item], places: Sequence[int]) -> bool:

@@ -11,14 +11,21 @@ from dataclasses import dataclass
 
 from judge.reading.texts import Text, Unit, taken_apart
 
+_NOT_A_THING = (
+    r"(?! (?:one|1|xnumber\d+x|first|second|old|older|other|earlier|email|mail|message|letter|note|request|entry"
+    r"|figure|number|date|day|version|copy|draft|page|reading|price)\b)"
+)
+"""What keeps "ignore that" from taking a text back: "his first mail says 65, so ignore that one"."""
 _BACK = re.compile(
     # What begins a word stands in one group, so that the search passes over all other letters.
     r"(?:\b(?:none|nothing|not (?:all|any|everything)|little) of (?:that|this|it|the above|what i"
     r"|which|those)\b.{0,60}\b(?:true|right|correct|accurate|happened|real|so|done|took place)\b"
     r"|\b(?:scratch|strike|forget) (?:that|all that|all of that|the above|this|what i)\b"
-    r"|\b(?:ignore|disregard) (?:that|this|all that|all of that|the above|everything|what i"
+    + _NOT_A_THING
+    + r"|\b(?:ignore|disregard) (?:that|this|all that|all of that|the above|everything|what i"
     r"|all of the above|my (?:previous|earlier|last))\b"
-    r"|\bi (?:made|have made|had made) (?:that|this|it|all that|all of that|all this|those"
+    + _NOT_A_THING
+    + r"|\bi (?:made|have made|had made) (?:that|this|it|all that|all of that|all this|those"
     r"|everything|the above|them|xperson\d+x)(?: all| \w+)? up\b"
     r"|\bi made up (?:that|this|all|those|the|these)\b"
     r"|\bi (?:fabricated|invented|hallucinated|take (?:that|it|all of that|this) back"
@@ -72,6 +79,11 @@ _EITHER = re.compile(
     r"|\b(?:not sure|unsure|do not know|can not say|can not tell) which\b"
     r"|\bpick (?:the (?:right|true|correct)|whichever)\b|\bdepending on (?:which|whether)\b)"
 )
+_NOT_EITHER = re.compile(
+    r"\b(?:not|never|no|nor|neither|nothing|nobody)\b.{0,60}"
+    r"\beither(?:$| (?:of (?:them|these|those|the)|one|time|way|call|list|mail|email)\b)"
+)
+"""Denied of both is no choice: "it is not on either list"."""
 _OPTION = re.compile(
     r"^(?:option|scenario|possibility|alternative|version|case|variant|outcome) "
     r"(?:[a-e]|xnumber\d+x|1|2|3)\b"
@@ -205,7 +217,7 @@ def _either(text: Text, unit: Unit, known: set[int]) -> bool:
         and not _BOTH.search(low)
         and not re.search(r"\b(?:whether|if)\b.*\bor not\b", low)
     ):
-        return not re.search(r"\b(?:not|did not|do not|no|neither)\b.{0,60}\beither$", low)
+        return _NOT_EITHER.search(low) is None
     above = text.heading(unit)
     if above is not None and above.number in known and unit.item:
         return True
@@ -267,7 +279,8 @@ def believed(unit: Unit, before: int, matched: Set[str]) -> bool:
         return False  # "she should be glad: her mail has left"
     if words <= before:
         between = low.split()[words:before]
-        return "but" not in between
+        turned = {"but", "because", "since"} if found[0] == "would have" else {"but"}
+        return turned.isdisjoint(between)
     return bool(
         re.search(
             r"\bi (?:believe|think|guess|assume|suspect|hope)\b$|\bas far as i (?:can (?:tell"

@@ -117,6 +117,8 @@ def _deed(kind: str, slots: dict[str, Any], needed: frozenset[str], spoken: Spok
     unnamed = _unnamed(kind, slots, spoken)
     for unit in _telling(spoken, _UNDONE):
         last = len(unit.sentence.words) - 1
+        if kind == "mailed" and not needed and _mail_speaks(slots, unit, spoken):
+            return unit.raw
         if reported(unit, last) or believed(unit, last, frozenset()):
             continue
         agreed, differs = _agreed(kind, slots, unit, spoken.people)
@@ -129,6 +131,41 @@ def _deed(kind: str, slots: dict[str, Any], needed: frozenset[str], spoken: Spok
         if not needed and _bare(kind, unit):
             return unit.raw
     return ""
+
+
+_MAIL_SPEAKS = re.compile(
+    r"\b(?:e?mails?|messages?|note|letter|reply|answer)\b(?: \w+){0,6}?"
+    r" (?:tells?|gives?|says?|asks?|explains?|mentions?|lets?|names?|reads?)\b"
+    r"|^(?:it|that|they) (?:also )?(?:tells?|gives?|asks?|lets?) xperson\d+x\b"
+)
+_MAIL = re.compile(r"\b(?:e?mails?|messages?|note|letter|reply)\b")
+_NO_MAIL_YET = re.compile(r"\b(?:drafts?|unsent|scheduled|voicemail)\b")
+
+
+def _mail_speaks(slots: dict[str, Any], unit: Unit, spoken: Spoken) -> bool:
+    """Return whether a unit says what the mail tells, which is then with those whom it tells: "The
+    email gives her the 148", "The email: … It tells her that snow is on its way".
+    """
+    text = taken_apart(spoken.text, spoken.today, spoken.people)
+    before = text.units[unit.number - 1].low if unit.number else ""
+    headed = bool(unit.sentence.colons) and _MAIL.search(" ".join(unit.low.split()[:3]))
+    if _MAIL_SPEAKS.search(unit.low) is None and not headed:
+        return False
+    if _MAIL.search(f"{before} {unit.low}") is None:
+        return False
+    if any(_NO_MAIL_YET.search(other.low) for other in text.units):
+        return False
+    want = slots.get("to")
+    if want is None or re.search(r"\bfrom xperson", unit.low):
+        return False
+    here = Group(tuple(unit.values.items()), unit.stems)
+    everywhere = Group(tuple(enumerate(text.values)), tuple(text.stems))
+    asked = taken_apart(spoken.asked, spoken.today, spoken.people)
+    asked_of = Group(tuple(enumerate(asked.values)), tuple(asked.stems))
+    if _strangers(want, here, spoken.people):
+        return False
+    states = [state_of("people", want, group, spoken.people)[0] for group in (everywhere, asked_of)]
+    return "agrees" in states or not _strangers(want, everywhere, spoken.people)
 
 
 def _bare(kind: str, unit: Unit) -> bool:

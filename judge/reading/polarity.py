@@ -271,6 +271,8 @@ def _within(sentence: Sentence, signs: _Signs, positions: Sequence[int]) -> Pola
         return "open"
     span = [i for i in span if not _aside(sentence, i, matched)]
     span = [i for i in span if not _over(sentence, i, first)]
+    if any(_of_the_rest(sentence, i) for i in span):
+        return "open"
     if not any(_negates(sentence, i, matched, own=True) for i in positions):
         count = sum(_negates(sentence, i, matched) for i in span) + _negated_after(sentence, last)
         if count:
@@ -295,6 +297,14 @@ def _over(sentence: Sentence, at: int, first: int) -> bool:
     if words[at].text not in ("instead", "rather"):
         return False
     return any(words[i].text in ("i", "we") or i in sentence.breaks for i in range(at + 2, first))
+
+
+def _of_the_rest(sentence: Sentence, at: int) -> bool:
+    """Return whether a word denies only of all else: `nothing else on the page is different`."""
+    words = sentence.words
+    if words[at].text not in ("nothing", "nobody", "no", "none"):
+        return False
+    return any(word.text in ("else", "other", "others") for word in words[at + 1 : at + 3])
 
 
 _BARE = {"no", "not", "without", "never"}

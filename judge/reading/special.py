@@ -46,7 +46,8 @@ _ASKING = frozenset(
 )
 _OLD = re.compile(
     r"\b(?:old|earlier|previous|previously|originally|initially|first|stale|outdated|instead of"
-    r"|rather than|was|were|had|used to|before|wrong|wrongly|not|fee|limit)\b"
+    r"|rather than|was|were|had|used to|before|wrong|wrongly|not|fee|limit"
+    r"|half|halves|share|portion|third|quarter|each|apiece|per)\b"
 )
 _BOUND = re.compile(
     r"\b(?:over|under|above|below|than|between|at least|up to|about|around)"
@@ -90,6 +91,11 @@ _DOWN = re.compile(
     r"|not working"
     r"|rate limit\w*|could not get|could not reach|out of service|not load\w*|did not answer|503)\b"
 )
+_OFFERED = re.compile(
+    r"\b(?:i|we) (?:can|could|would|might) (?:also |still |instead )?"
+    r"(?:see|look|check|use|get|take|go|try|read|ask)\b"
+)
+"""What one could look at is the source of nothing yet."""
 _SOURCED = re.compile(
     r"\b(?:according to|per|from|source|sources|via|by|used|using|checked|on|asked|based on|went"
     r" with|fell back on|switched to|turned to)(?: \w+){0,2} (xprovider\d+x)"
@@ -238,7 +244,7 @@ def _counts(unit: Unit, place: int, claim: Claim) -> bool:
 
 
 def _qualified(unit: Unit, of: str) -> bool:
-    """Return whether a sentence tells of a former figure, of a bound or of another sum."""
+    """Return whether a sentence tells of a former figure, of a bound, of a share or of another sum."""
     if _BOUND.search(unit.low):
         return True
     own = stems_of(of.replace("|", " "))
@@ -401,7 +407,7 @@ def _sources(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
                 continue
             clause = _clause_low(unit, place)
             said = _value_of(key, unit, place, clause)
-            if _DOWN.search(clause) or said == "open":
+            if _DOWN.search(clause) or said == "open" or _OFFERED.search(unit.low):
                 continue
             if names & set(value.means):
                 if said == "no" and not _DENIED_SOURCE.search(clause):

@@ -24,6 +24,8 @@ def strays(kind: str, unit: Unit, places: Sequence[int]) -> bool:
     """Return whether a form of a kind speaks of another thing."""
     if _over_a_colon(unit, places):
         return True
+    if _only_at_once(unit, places):
+        return True
     if kind == "mailed":
         return _of_money(unit, places) or _answers_by_paying(unit, places)
     if kind == "missing":
@@ -33,6 +35,24 @@ def strays(kind: str, unit: Unit, places: Sequence[int]) -> bool:
     if kind == "open":
         return _open_list(unit, places) or _has_gone(unit, places)
     return kind == "paid" and _told_by_others(unit, places)
+
+
+_AT_ONCE = re.compile(
+    r"\b(?:not|unable to|refused to|never) (?:\w+ ){0,3}(?:both|all|two|three|\d|xnumber\d+x)\b"
+    r".{0,40}?\b(?:in (?:one|1|xnumber\d+x|a single|the same) \w+|at once|at the same time|together)\b"
+)
+
+
+def _only_at_once(unit: Unit, places: Sequence[int]) -> bool:
+    """Return whether a clause denies only that several things went together: "it would not take
+    both pictures in one message".
+    """
+    found = _AT_ONCE.search(unit.low)
+    if found is None:
+        return False
+    start = len(unit.low[: found.start()].split())
+    stop = len(unit.low[: found.end()].split())
+    return any(start <= place < stop for place in places)
 
 
 def _over_a_colon(unit: Unit, places: Sequence[int]) -> bool:
