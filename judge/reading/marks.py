@@ -252,6 +252,8 @@ def _unsure(unit: Unit) -> bool:
         return False
     if re.search(r"\b(?:xperson\d+x|he|she|they|you|nobody)$", unit.low[: found.start()].rstrip()):
         return False
+    if re.match(r"(?: you| me)? (?:why|how come)\b", unit.low[found.end() :]):
+        return False  # what happened is known, and only its cause is not
     return not re.search(r"\b(?:no doubt|not only|sure enough|make sure|made sure)\b", found[0])
 
 

@@ -32,6 +32,8 @@ def strays(kind: str, unit: Unit, places: Sequence[int]) -> bool:
         return _of_another_figure(unit, places)
     if kind == "doubled":
         return _looked_again(unit, places)
+    if kind == "cancelled":
+        return _of_connection(unit, places)
     if kind == "open":
         return _open_list(unit, places) or _has_gone(unit, places)
     return kind == "paid" and _told_by_others(unit, places)
@@ -126,6 +128,13 @@ def _looked_again(unit: Unit, places: Sequence[int]) -> bool:
     again = [words[place].text for place in places] in (["once", "more"], ["twice"])
     before = words[max(0, places[0] - 4) : places[0]]
     return again and any(word.text in _LOOKED for word in before)
+
+
+def _of_connection(unit: Unit, places: Sequence[int]) -> bool:
+    """Return whether only a connection ended: "the connection dropped while I was sending it"."""
+    words = unit.sentence.words
+    ended = [place for place in places if place and words[place].text in ("dropped", "cut", "ended")]
+    return any(words[place - 1].text in ("connection", "line", "call") for place in ended)
 
 
 def _open_list(unit: Unit, places: Sequence[int]) -> bool:
