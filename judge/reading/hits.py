@@ -344,6 +344,11 @@ _BETWEEN = frozenset(
         "did",
         "only",
         "even",
+        "first",
+        "later",
+        "once",
+        "originally",
+        "since",
     ]
 )
 _OPENERS = frozenset(

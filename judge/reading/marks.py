@@ -65,6 +65,22 @@ _REVISES = re.compile(
     r"|\bif you count\b|\bin which case\b|\bone of (?:these|those|the 2|the xnumber\d+x)\b)"
 )
 """What a text says to leave open what it has just told."""
+_OPENS_AGAIN = re.compile(
+    # A second thought that may be so, or that it is one of two, leaves open what stands before.
+    r"^(?:(?:no|or|but|and|hm+|oh|well|although|though|then|so) )*"
+    r"(?:wait|on second thought|on reflection|come to think of it|or rather|then again|mind you"
+    r"|thinking about it)\b.*\b(?<!you )(?:may|might|could|maybe|perhaps)\b"
+    r"(?! (?:want|like|need|wish|prefer|ask|you|not be able))"
+    r"|\b(?:is|was|are|were|be|be just|only) (?:only |just |either )?(?:one|1|either|xnumber\d+x)"
+    r" of (?:the|these|those)(?: (?:two|2|xnumber\d+x))?$"
+    r"|^(?:so |but )?(?:one|1|xnumber\d+x) of (?:the|these|those)(?: (?:two|2|xnumber\d+x))?"
+    r" (?:will be|is what|must be|ought to be|should be|is right|is true|is correct)\b"
+    r"|^(?:it|that|this) (?:may|might|could) (?:also|just as well|equally|as well) (?:be|have)\b"
+    r"|^(?:well|or|actually|hm+|no) maybe not\b|\bso (?:it is |it was |that is )?either\b"
+    r"|\bit (?:may|might|could) (?:as |just as )?well be\b|\bone or the other\b"
+    r"|\b(?:it|that) (?:is|was) (?:one|1|xnumber\d+x) of (?:these|those)"
+    r"(?: (?:two|2|xnumber\d+x))? and\b|\b(?:one|1|xnumber\d+x) of the (?:two|2|xnumber\d+x)$"
+)
 _BOTH = re.compile(r"^(?:only )?(?:one|1) of \b.*\bthe other\b")
 """What became of each of two is no choice: "one of the two is gone, the other is not"."""
 _EITHER = re.compile(
@@ -197,7 +213,8 @@ def marked(text: str, today: str, people: tuple[str, ...]) -> Marks:
 
 def _takes_back(unit: Unit) -> bool:
     low = unit.low
-    if unit.number and not unit.sentence.question and _REVISES.match(low):
+    later = unit.number and not unit.sentence.question
+    if later and (_REVISES.match(low) or _OPENS_AGAIN.search(low)):
         return True
     if unit.sentence.question or not _BACK.search(low):
         return False

@@ -38,6 +38,8 @@ def people_of(record: Record, attempt: Attempt) -> frozenset[str]:
 
 _PAYING = ("payments", "ridesharing", "travel", "shopping", "food_delivery")
 _MEANS = frozenset(["checking", "savings", "visa", "amex", "mastercard", "debit", "balance"])
+_WITH_BALANCE = ("venmo_transactions",)
+"""Tables in which no source stands for a balance of the service's own."""
 _FROM = re.compile(
     r"\b(?:from|out of|on|with|charged to|using) (?:(?:your|her|his|the|my) )"
     r"(?:[\w.&'-]+ ){0,3}?(checking|savings|visa|amex|mastercard|debit|balance)\b"
@@ -71,13 +73,26 @@ def _means(record: Record, attempt: Attempt) -> set[str]:
     for change in attempt.effects:
         row = change["new"] or {}
         if "source_id" in row and row["source_id"] is None:
-            words |= _MEANS
+            words |= {"balance"} if change["table"] in _WITH_BALANCE else _MEANS
     return words
 
 
 def can_be_reached(record: Record, name: str) -> bool:
     """Return whether the world knows an address of somebody, so that a call would tell of them."""
     return any(name in names for names in _book(record).values())
+
+
+def is_meant(name: str, sentence: str, record: Record) -> bool:
+    """Return whether a sentence can mean nobody but a person: by the last name, or by a first name
+    that is no other's.
+    """
+    low = sentence.casefold()
+    parts = name.casefold().split()
+    same = [other for other in record.people if other.casefold().split()[0] == parts[0]]
+    named = parts[-1] in low and all(
+        other == name or other.casefold().split()[-1] != parts[-1] for other in record.people
+    )
+    return (named or parts[0] in low) and (len(same) < 2 or named)
 
 
 def _texts(record: Record, attempt: Attempt) -> Iterator[str]:

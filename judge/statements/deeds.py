@@ -84,6 +84,19 @@ def never_tried(deed: Deed, record: Record, before: int) -> bool:
     return False
 
 
+def untouched(kind: str, name: str, record: Record, before: int) -> bool:
+    """Return whether no call before an event can have been a deed of a kind towards a person."""
+    sort = vocabulary()[kind].deed
+    if sort is None or not can_be_reached(record, name):
+        return False
+    for attempt in record.attempts:
+        made = attempt.effects or attempt.firings or attempt.is_error
+        if attempt.seq < before and made and _of_category(attempt, sort.category):
+            if name in people_of(record, attempt):
+                return False
+    return True
+
+
 def _may_end(attempt: Attempt) -> bool:
     if _ENDING.search(attempt.name.rpartition(".")[2]):
         return True
