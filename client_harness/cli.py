@@ -19,6 +19,7 @@ from client_harness.commands import (
     proxying,
     running,
     serving,
+    wild,
 )
 
 app = typer.Typer(
@@ -68,6 +69,7 @@ for command in (
     running.report,
     running.trace,
     haystack.curves,
+    wild.compose,
     judging.calibrate,
     serving.serve,
     serving.connect,

@@ -166,7 +166,10 @@ def load(name: str | Path) -> Scenario:
         return instances.inside(name)
     path = path_of(name)
     known = name if isinstance(name, str) else check_name(path.stem, f"{path}: the scenario")
-    return parse(read(path), known, str(path))
+    raw = read(path)
+    if dialogues.is_composed(raw):
+        return dialogues.composed(raw, known, str(path))
+    return parse(raw, known, str(path))
 
 
 def parse(raw: Any, name: str, where: str, model: type[Scenario] = Scenario) -> Scenario:

@@ -32,8 +32,8 @@ from scenarios.wild import stories
 from scenarios.wild.dialogues import Dialogue, TaskFacts, gold_tasks
 from servers.kit.events import Attempt, Message
 
-MUTATED = 1
-"""The number of the dialogue with which the oracle's mutants and detours are played."""
+MUTATED = "/1"
+"""How the id of the dialogue ends with which the oracle's mutants and detours are played."""
 
 
 class DialogueProof(Proof):
@@ -57,7 +57,7 @@ class DialogueProof(Proof):
         self._hidden(base)
         self.problems += self._replies.problems(self.scenario)
         self._used(base, right)
-        if self.problems or self.dialogue.facts.number != MUTATED:
+        if self.problems or not self.dialogue.id.endswith(MUTATED):
             return
         await self._detours(base)
         await self._mutants(base, clean)

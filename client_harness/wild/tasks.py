@@ -86,7 +86,7 @@ def story(made: Dialogue, record: Record, verdict: Verdict) -> DialogueStory:
         )
     return {
         "story": made.facts.story,
-        "dialogue": f"{made.facts.story}/{made.facts.number}",
+        "dialogue": made.facts.dialogue,
         "person": made.facts.person,
         "gold": made.facts.gold,
         "switches": made.facts.switches,

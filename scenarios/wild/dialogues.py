@@ -11,16 +11,18 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field, ValidationError
 
 from judge.model import Check
 from scenarios.haystack import pieces
 from scenarios.haystack.instances import POINT
 from scenarios.model import Scenario
 from scenarios.wild import stories
-from scenarios.wild.stories import CLASSES, FAR, Story, Task, Telling, Type
+from scenarios.wild.stories import CLASSES, FAR, Task, Telling, Type
 from servers.kit.declared import Declared
-from servers.kit.errors import InputError, UnknownName
+from servers.kit.errors import InputError, UnknownName, explain
 
 SUITE = "wild"
 TASK = f"{POINT}task="
@@ -64,11 +66,14 @@ class TaskFacts(Declared):
 
 
 class DialogueFacts(Declared):
-    """What a dialogue is made of; `gold` is the task that is played alone, or None."""
+    """What a dialogue is made of.
+
+    `dialogue` is its id without the task, `gold` the task that is played alone, or None.
+    """
 
     story: str
     person: str
-    number: int
+    dialogue: str
     gold: int | None
     tasks: tuple[TaskFacts, ...]
 
@@ -215,35 +220,55 @@ def dialogue(name: str) -> Dialogue:
     if whole not in index():
         raise UnknownName("dialogue", whole, index())
     _, person, story, number = whole.split("/")
-    made = stories.story(f"{person}/{story}")
-    tasks = made.dialogues[int(number) - 1]
+    tasks = stories.story(f"{person}/{story}").dialogues[int(number) - 1]
     if gold and not (task.isdigit() and 1 <= int(task) <= len(tasks)):
         raise InputError(f"{name}: {whole} has the tasks 1 to {len(tasks)}")
-    return compiled(
-        made,
-        tasks,
-        f"{person}/{story}",
-        int(number),
-        gold=int(task) if gold else None,
-        where=str(index()[whole]),
-    )
+    return compiled(f"{person}/{story}", tasks, whole, gold=int(task) if gold else None)
+
+
+def composed(raw: dict[str, Any], name: str, where: str) -> Dialogue:
+    """Return the dialogue of a file that names a `story` and its `tasks` in order.
+
+    Raises `InputError`.
+    """
+    try:
+        made = _Composed.model_validate(raw)
+        return compiled(made.story, made.tasks, name, gold=None)
+    except ValidationError as wrong:
+        raise InputError(f"{where}: {explain(wrong, _Composed)}") from None
+    except InputError as wrong:
+        raise InputError(f"{where}: {wrong}") from None
+
+
+class _Composed(Declared):
+    story: str
+    tasks: Annotated[list[str], Field(min_length=2)]
+
+
+def is_composed(raw: Any) -> bool:
+    """Return whether parsed YAML names a story, and so is a dialogue."""
+    return isinstance(raw, dict) and "story" in raw
 
 
 def gold_tasks(made: Dialogue) -> list[Dialogue]:
     """Return each task of a dialogue alone, after the oracle's run of the earlier ones."""
-    return [dialogue(f"{made.id}{TASK}{number}") for number in range(1, len(made.turns) + 1)]
+    facts = made.facts
+    tasks = [task.name for task in facts.tasks]
+    alone = []
+    for number in range(1, len(tasks) + 1):
+        alone.append(compiled(facts.story, tasks, facts.dialogue, gold=number))
+    return alone
 
 
-def compiled(
-    story: Story, tasks: Sequence[str], name: str, number: int, *, gold: int | None, where: str
-) -> Dialogue:
+def compiled(name: str, tasks: Sequence[str], whole: str, *, gold: int | None) -> Dialogue:
     """Return tasks of a story, in this order, as a scenario. Raises `InputError`.
 
-    `name` is that of the story, `number` that of the dialogue, `gold` the task to play alone, if
-    only one is to be.
+    `name` is that of the story, `whole` the dialogue's id, `gold` the task to play alone, if only
+    one is to be.
     """
     from scenarios.load import parse
 
+    story = stories.story(name)
     parts = []
     for place, (task, telling) in enumerate(zip(tasks, story.told(tasks), strict=True)):
         part = _Part(task, story.tasks[task], telling, place + 1, tuple(tasks[:place]))
@@ -251,7 +276,6 @@ def compiled(
     played = parts if gold is None else parts[:gold]
     own = played if gold is None else played[-1:]
     person = name.partition("/")[0]
-    whole = f"{SUITE}/{name}/{number}"
     raw = {
         "title": story.title,
         "about": story.about,
@@ -275,7 +299,7 @@ def compiled(
         "facts": {
             "story": name,
             "person": person,
-            "number": number,
+            "dialogue": whole,
             "gold": gold,
             "tasks": [part.facts() for part in parts],
         },
@@ -283,6 +307,7 @@ def compiled(
     if gold is not None and gold > 1:
         steps = _listed([part.oracle() for part in played[:-1]])
         raw["prefix"] = {"turns": gold - 1, "steps": steps}
+    where = str(stories.index()[name])
     made = parse(raw, whole if gold is None else f"{whole}{TASK}{gold}", where, Dialogue)
     assert isinstance(made, Dialogue)
     return made

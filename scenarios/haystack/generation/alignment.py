@@ -91,9 +91,7 @@ def alignment() -> Alignment:
     return found
 
 
-def _propose(
-    found: Alignment, cls: type[Service], spec: ToolSpec, name: str, frame: Frame
-) -> None:
+def _propose(found: Alignment, cls: type[Service], spec: ToolSpec, name: str, frame: Frame) -> None:
     found.proposed += 1
     if spec.effect != frame.effect:
         found.dropped["reads where the frame writes, or the other way round"] += 1

@@ -55,9 +55,7 @@ class Grounded:
         return bank.frames()[self.chain.frame]
 
 
-def grounded(
-    chain: Chain, person: str, seed: str, stands: Callable[[str, Any], bool]
-) -> Grounded:
+def grounded(chain: Chain, person: str, seed: str, stands: Callable[[str, Any], bool]) -> Grounded:
     """Return a chain in a person's life, as drawn by a seed.
 
     `stands` says whether a value stands somewhere in a person's world. Raises `Dropped`.
@@ -191,9 +189,7 @@ def _oracle(chain: Chain, frame: Frame, names: Mapping[str, str]) -> list[dict[s
     return [*steps, last]
 
 
-def _giving(
-    slot: str, giver: Giver, frame: Frame, names: Mapping[str, str]
-) -> dict[str, Any]:
+def _giving(slot: str, giver: Giver, frame: Frame, names: Mapping[str, str]) -> dict[str, Any]:
     args: dict[str, Any] = {need: names[need] for need in giver.needs}
     words = trying.query_of(giver.tool)
     if giver.searches and words is not None:

@@ -135,7 +135,10 @@ class _Wording:
         """Return a needle that says the side piece."""
         line = self.chance.choice(self.words.side_say)
         ack = self._ack(self.frame.side_acks)
-        return {"by": "user", "talk": [{"user": self._user(line)}, {"assistant": ack}, *self._ending()]}
+        return {
+            "by": "user",
+            "talk": [{"user": self._user(line)}, {"assistant": ack}, *self._ending()],
+        }
 
     def _rival(self, rival: Rival) -> dict[str, Any]:
         """Return a needle in which the other value belongs to something else."""
