@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
 from client_harness.commands import _print
+
+if TYPE_CHECKING:
+    from client_harness.drawing import Point
+    from client_harness.results import Trial
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 
@@ -18,12 +23,17 @@ class Axis(StrEnum):
 
     distance = "distance"
     distractors = "distractors"
+    switches = "switches"
+    position = "position"
 
 
 def curves(
     runs: Annotated[
         list[Path],
-        typer.Argument(help="Folders of runs with ranges in their history.", metavar="RUN…"),
+        typer.Argument(
+            help="Folders of runs: of dialogues, or of instances with ranges in their history.",
+            metavar="RUN…",
+        ),
     ],
     by: Annotated[Axis, typer.Option(help="What varies along the curve.")] = Axis.distance,
     svg: Annotated[
@@ -31,29 +41,46 @@ def curves(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Show how accuracy on instances falls with distance or with distractors.
+    """Show how accuracy falls with distance, distractors, switches or position.
 
-    The run plays the same instances at each point:
-    `client_harness run haystack/recall_single --history distance=0..5`.
+    A run of instances plays the same ones at each point:
+    `client_harness run haystack/recall_single --history distance=0..5`. A run of dialogues has
+    tasks at every distance, number of switches and position.
 
     \b
     Example: client_harness curves runs/0001 --svg distance.svg
     """
-    from client_harness.haystack import curves as drawing
+    from client_harness import drawing
     from client_harness.report import groups_of
     from client_harness.results import Results
 
-    axis: drawing.Axis = "distance" if by is Axis.distance else "distractors"
-    drawn = drawing.curves(groups_of([Results.open(home) for home in runs]), axis)
+    axis = by.value
+    drawn, units = _drawn(groups_of([Results.open(home) for home in runs]), by)
     if svg is not None:
-        svg.write_text(drawing.as_svg(drawn, axis), encoding="utf-8")
+        svg.write_text(drawing.as_svg(drawn, axis, units), encoding="utf-8")
     if json:
         _print.as_json(drawing.as_data(drawn, axis))
         return
-    for line in drawing.as_lines(drawn, axis):
+    for line in drawing.as_lines(drawn, axis, units):
         print(line)
     if svg is not None:
         print(f"Picture: {svg}")
+
+
+def _drawn(groups: dict[str, list[Trial]], by: Axis) -> tuple[Mapping[str, Sequence[Point]], str]:
+    """Return the curves of instances, or else of tasks, and which of them they are."""
+    from client_harness.haystack import curves as of_instances
+    from client_harness.haystack.figures import of_instances as instances_in
+    from client_harness.wild import curves as of_tasks
+
+    trials = [trial for part in groups.values() for trial in part]
+    if by is Axis.distractors or (by is Axis.distance and instances_in(trials)):
+        instance_axis: of_instances.Axis = "distance" if by is Axis.distance else "distractors"
+        return of_instances.curves(groups, instance_axis), of_instances.UNITS
+    for axis in get_args(of_tasks.Axis):
+        if axis == by.value:
+            return of_tasks.curves(groups, axis), of_tasks.UNITS
+    raise AssertionError(by)
 
 
 def list_instances(*, sizes: bool, json: bool) -> None:
