@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import signal
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,22 +17,21 @@ from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
 from client_harness.agents._script import ScriptAgent
-from client_harness.conversation import converse
 from client_harness.contract import Assignment
+from client_harness.conversation import converse
 from client_harness.episode import Episode
-from client_harness.episode_server import OPENING, pages
 from client_harness.expected import expected
 from client_harness.judging.played import Judged, judged, read, told
 from client_harness.played import newest
 from client_harness.serve import open_play
-from client_harness.tools import Tools, in_memory
+from client_harness.tools import in_memory
 from judge.verdict import Verdict, judge
 from scenarios import load
 from scenarios.script import Step
-from servers.kit.events import Attempt, Event, Message, Notice
+from servers.kit.events import Attempt, Event, Message
 from servers.kit.mcp import reply_of, session_server
 from servers.kit.values import parse_time
-from tests.commands import PAY, ROOT, command, files, process, refusal
+from tests.commands import PAY, ROOT, command, process
 
 LONG = "hazards/cascade/plates_in_the_drizzle"
 ASKING = "hazards/disambiguation/two_dinners"
