@@ -11,7 +11,7 @@ import json
 from typing import Any
 
 from client_harness.agents import agent
-from client_harness.proof.play import Played
+from client_harness.proof.play import Played, play
 from client_harness.proof.proof import Proof
 from client_harness.proof.standing import Standing, nowhere, standing
 from scenarios.haystack import history
@@ -65,21 +65,20 @@ class InstanceProof(Proof):
     async def _other_value(self, base: Played) -> None:
         """Weave the other value: the oracle passes there, too, and its calls differ."""
         facts = self.instance.facts
-        numbers = {"sessions": facts.sessions, "seed": facts.seed, "distance": facts.distance}
-        if not facts.by:
-            del numbers["distance"]
+        numbers = {"sessions": facts.sessions, "seed": facts.seed}
+        if facts.by:
+            numbers["distance"] = facts.distance
         numbers["wording"] = 1 if facts.wording == "plain" else 0
-        other = InstanceProof(of(facts.kind, facts.target, {**numbers, "value": 1}))
+        other = of(facts.kind, facts.target, {**numbers, "value": 1})
         try:
-            done = await other._play("oracle", agent("oracle").agent)
-            verdict = done.verdicts["base"]
-            problem = f"oracle, with the other value: {verdict.value}: {verdict.why}"
-            self._need(verdict.value == "pass", problem)
-            problem = "oracle: makes the same calls with either value, so nothing is needed"
-            self._need(_calls(done) != _calls(base), problem)
-        finally:
-            for played in other._kept:
-                played.close()
+            done = await play(other, agent("oracle").agent, known=self.known)
+        except InputError as wrong:
+            raise InputError(f"oracle, with the other value: {wrong}") from None
+        verdict = done.verdicts["base"]
+        problem = f"oracle, with the other value: {verdict.value}: {verdict.why}"
+        self._need(verdict.value == "pass", problem)
+        problem = "oracle: makes the same calls with either value, so nothing is needed"
+        self._need(_calls(done) != _calls(base), problem)
 
     def _past(self) -> None:
         """Look for the pieces in the past sessions and in the world as it begins."""

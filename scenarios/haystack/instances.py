@@ -7,10 +7,11 @@ ToolHaystack, a few more or fewer, and its last needle is up to five sessions aw
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from scenarios.haystack import pieces, targets
 from scenarios.haystack.targets import Kind, Speaker, Target
@@ -74,25 +75,30 @@ class Instance(Scenario):
     facts: Facts
 
 
+@functools.cache
+def index() -> dict[str, tuple[Kind, str]]:
+    """Return the instances: id → kind and target."""
+    every = {}
+    for kind in targets.KINDS:
+        every |= {f"{SUITE}/{kind}/{target}": (kind, target) for target in targets.index()}
+    return every
+
+
 def names() -> list[str]:
     """Return the ids of all instances."""
-    every = []
-    for kind in get_args(Kind):
-        every += [f"{SUITE}/{kind}/{target}" for target in targets.index()]
-    return every
+    return list(index())
 
 
 def is_instance(name: str) -> bool:
     """Return whether an id is that of an instance."""
-    return name in names()
+    return name in index()
 
 
 def split(name: str) -> tuple[Kind, str]:
     """Return the kind and the target of an instance's id. Raises `UnknownName`."""
-    if name not in names():
-        raise UnknownName("scenario", name, names())
-    _, kind, target = name.split("/", 2)
-    return next(known for known in targets.KINDS if known == kind), target
+    if name not in index():
+        raise UnknownName("scenario", name, index())
+    return index()[name]
 
 
 def instance(name: str, wanted: dict[str, Any] | None = None) -> Instance:

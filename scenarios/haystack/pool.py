@@ -136,6 +136,7 @@ def uses(person: str) -> list[tuple[Errand, int]]:
     return every
 
 
+@functools.cache
 def text(person: str) -> str:
     """Return everything that a person's pool is made of, for fingerprints."""
     return "".join(path.read_text() for path in sorted((HERE / person).glob("*.yaml")))

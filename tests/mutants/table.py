@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import functools
-import multiprocessing
 import random
 from collections import Counter
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
+from client_harness.workers import workers
 from scenarios.load import parse, written
 from servers.kit.yaml import read
 from tests.mutants.fate import fate
@@ -107,8 +106,7 @@ def counted(count: int, seed: int, jobs: int = 1, *, check: bool = True) -> list
         part = [job for job in listed if job[0] == name]
         parts.append((part, seed, check))
     results: list[Result] = []
-    spawning = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(jobs, mp_context=spawning) as pool:
+    with workers(jobs) as pool:
         for part in pool.map(_many, parts):
             results += part
     return results
