@@ -16,6 +16,7 @@ from client_harness.proof.proof import Proof
 from client_harness.proof.standing import Standing, nowhere, standing
 from scenarios.haystack import history
 from scenarios.haystack.instances import Instance, of, script
+from servers.kit.errors import InputError
 
 MUTATED = "recall_single"
 """The kind with which the oracle's mutants and detours are played."""
