@@ -112,6 +112,8 @@ def open_play(
     if len(scenarios) != 1:
         raise InputError(f"{scenario} names {len(scenarios)} scenarios; serve one of them")
     made = load.load(scenarios[0])
+    if made.prefix is not None:
+        raise InputError(f"{scenario} begins in the middle of a talk; serve the whole dialogue")
     if names:
         kept = _among(names, made.services)
         tools = {name: patterns for name, patterns in made.tools.items() if name in kept}

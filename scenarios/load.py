@@ -114,7 +114,7 @@ def resolve(names: list[str]) -> list[str | Path]:
         path = Path(name)
         if name in groups:
             scenarios += groups[name]
-        elif name in index():
+        elif name in index() or dialogues.is_dialogue(name):
             scenarios.append(name)
         elif path.suffix == ".yaml" and is_there(path):
             scenarios += _in_file(path)
