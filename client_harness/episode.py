@@ -33,6 +33,7 @@ from servers.kit.values import parse_time
 
 if TYPE_CHECKING:
     from client_harness.user import User
+    from client_harness.user.voice import Voice
     from judge.reading import Reader
 
 DisclosureMode = Literal["notify", "locked"]
@@ -89,6 +90,7 @@ class Episode:
         self.usage: dict[str, float] = {}
         self.saved: dict[str, Any] = {}
         self._begun: list[history.LivedSession] = []
+        self.voice: Voice | None = None
 
     @property
     def sessions(self) -> list[history.LivedSession]:
@@ -192,19 +194,26 @@ class Episode:
 
     async def _turn(self, number: int, agent: Agent) -> TurnResult:
         """Play one turn, with the answers to what the agent asks in it."""
-        result = await self._say(agent, self.begin_turn(number))
-        while result.status == "done" and (said := self.answer(result.text)) is not None:
-            result = await self._say(agent, said)
+        turn = self.scenario.turns[number - 1]
+        result = await self._say(agent, self.begin_turn(number, await self._worded(turn.user)))
+        while result.status == "done" and (reply := self.user.answer(result.text)) is not None:
+            about, said = reply
+            result = await self._say(agent, self._answered(about, await self._worded(said)))
         return result
 
-    def begin_turn(self, number: int) -> str:
-        """Begin a turn (from 1), and return what the user says."""
+    async def _worded(self, line: str) -> str:
+        """Return what the user says for a line of the script."""
+        return line if self.voice is None else await self.voice.worded(line)
+
+    def begin_turn(self, number: int, said: str | None = None) -> str:
+        """Begin a turn (from 1), and return what the user says: `said`, or the scenario's text."""
         turn = self.scenario.turns[number - 1]
         self.session.turn = number
         self.session.step = None
         self.session.pass_time(turn.gap)
-        self.session.message("user", turn.user)
-        return turn.user
+        text = turn.user if said is None else said
+        self.session.message("user", text)
+        return text
 
     def answer(self, text: str) -> str | None:
         """Return what the user answers to a text that asks something, or None if it asks nothing.
@@ -214,7 +223,9 @@ class Episode:
         reply = self.user.answer(text)
         if reply is None:
             return None
-        about, said = reply
+        return self._answered(*reply)
+
+    def _answered(self, about: str, said: str) -> str:
         self.session.pass_time(PAUSE)
         self.session.message("user", said, about)
         return said

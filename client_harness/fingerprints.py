@@ -28,11 +28,13 @@ def fingerprints(
     *,
     exposure: str = "all",
     delivery: str = "context",
+    user: str = "script",
 ) -> dict[str, str]:
     """Return a run's fingerprints.
 
-    They are suite, world, code, judge, reader, disclosure, exposure and delivery. `profile` holds
-    the faults that replace the scenarios' own. `reader` is phrases, or a judge model's fingerprint.
+    They are suite, world, code, judge, reader, disclosure, exposure, delivery and user. `profile`
+    holds the faults that replace the scenarios' own. `reader` is phrases, or a judge model's
+    fingerprint; `user` is script, or that of the model which words what the user says.
     """
     chosen = sorted(scenarios, key=lambda scenario: scenario.id)
     suite = [f"{scenario.id}={load.fingerprint(scenario)}" for scenario in chosen]
@@ -46,6 +48,7 @@ def fingerprints(
         "reader": reader,
         "disclosure": disclosure,
         "exposure": exposure,
+        "user": user,
         "delivery": delivery,
     }
 

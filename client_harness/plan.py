@@ -16,6 +16,7 @@ from client_harness.judging.model_reader import JudgeModel
 from client_harness.lookup import resolve
 from client_harness.results import Arm
 from client_harness.tools import Transport
+from client_harness.user.voice import SCRIPT, VoiceModel
 from fault_profiles.profiles import Profile, profile
 from scenarios import load
 from scenarios.haystack.instances import crossed
@@ -34,6 +35,7 @@ class RunRequest:
     `scenarios.haystack.weave`), `expose` says which tools agents are offered (see
     `scenarios.offered`), `deliver` how they get histories: as one context, or session by session.
     `prefix` says whether the earlier turns of a dialogue are the agent's own, or the oracle's.
+    `user` holds the fields of a `VoiceModel` that words what the user says, or None.
     `faults` names a profile that replaces the scenarios' own faults. `transport` is how agents in
     this process reach their tools. `options` go to the agents and are stored, so never put a secret
     there. `judge` holds the fields of a `JudgeModel` that reads the texts, or None for phrases.
@@ -57,6 +59,7 @@ class RunRequest:
     faults: str | None = None
     transport: Transport = "memory"
     options: dict[str, Any] = field(default_factory=dict)
+    user: dict[str, Any] | None = None
     judge: dict[str, Any] | None = None
     debrief: bool = False
     max_cost: float | None = None
@@ -67,6 +70,11 @@ class RunRequest:
     def budget(self) -> Budget:
         """What the run may spend. Raises `InputError` for a bound of 0 or less."""
         return Budget(self.max_cost, self.max_tokens)
+
+    @property
+    def voice_model(self) -> VoiceModel | None:
+        """The model that words what the user says, or None for the script's words."""
+        return None if self.user is None else VoiceModel(**self.user)
 
     @property
     def judge_model(self) -> JudgeModel | None:
@@ -195,6 +203,7 @@ def fingerprints_of(
         reader_of(request.judge_model),
         exposure=request.expose,
         delivery=request.deliver,
+        user=SCRIPT if request.voice_model is None else request.voice_model.fingerprint,
     )
 
 

@@ -38,10 +38,12 @@ from client_harness.plan import (
 )
 from client_harness.results import JUDGED, Arm, Results, Trial
 from client_harness.tools import Tools, in_memory, over_http
+from client_harness.user.voice import Voice
 from client_harness.verdicts import judge_into, unjudged
 from fault_profiles.profiles import Profile
 from judge.metrics import needless_calls
 from scenarios.model import Scenario
+from scenarios.worlds import build
 from servers.kit.errors import InputError
 from servers.kit.events import Attempt, Event, Message, end_of, to_json
 from servers.kit.session import ALL
@@ -259,7 +261,7 @@ class Run:
                 status=episode.status if outage is None else "crash",
                 reason=outage.reason if outage is not None else _reason(episode, events),
                 seconds=episode.control.now - episode.control.start,
-                usage=episode.usage,
+                usage=episode.usage | (episode.voice.usage if episode.voice else {}),
                 trace=f"{file}.jsonl",
                 disclosure=self.request.disclosure,
                 failure=scenario.failure,
@@ -328,6 +330,9 @@ class Run:
         ended = False
         try:
             await episode.begin()
+            if self.request.voice_model is not None and played.voiced:
+                name = build.person(episode.scenario.world)["name"]
+                episode.voice = Voice(self.request.voice_model, name)
             with host.offers(episode.session) as servers:
                 async with await self._tools(episode, servers) as tools:
                     given = self._assignment(episode, tools, servers, agent, trial)
@@ -389,7 +394,7 @@ class Run:
         if key not in self._oracle:
             episode = self._episode(scenario, arm, scenario.seed + self.request.seed)
             try:
-                played = _Played()
+                played = _Played(voiced=False)
                 await self._converse(episode, "oracle", host, "", played)
                 events = episode.session.trace()
                 calls = _by_tool([event for event in events if event.turn > scenario.begun])
@@ -404,11 +409,13 @@ class _Played:
     """What came of a conversation beside its trace.
 
     `wanted` takes the answers of a debrief, or is None if there is to be none. `stderr` takes what
-    an agent in its own process writes there.
+    an agent in its own process writes there. `voiced` says whether a model may word what the user
+    says.
     """
 
     wanted: dict[str, Any] | None = None
     stderr: Path | None = None
+    voiced: bool = True
     outage: Outage | None = None
     identity: dict[str, str] = field(default_factory=dict)
 

@@ -170,6 +170,17 @@ def run(
             help="Connect agents in this process to their tools over HTTP, not in memory.",
         ),
     ] = False,
+    user_model: Annotated[
+        str | None,
+        typer.Option(
+            help="A model that says what the user says in its own words, as litellm names it.",
+            metavar="<str>",
+        ),
+    ] = None,
+    user_api_base: Annotated[
+        str | None,
+        typer.Option(help="Base URL of the user model's endpoint.", metavar="<str>"),
+    ] = None,
     judge_model: Model = None,
     judge_api_base: ApiBase = None,
     judge_votes: Votes = None,
@@ -195,8 +206,10 @@ def run(
     """
     from client_harness.judging.model_reader import judge_model as named
     from client_harness.run import RunRequest, new_home, start
+    from client_harness.user.voice import voice_model
 
     reader = named(judge_model, judge_api_base, judge_votes)
+    voice = voice_model(user_model, user_api_base)
     options = {
         "model": model,
         "api_base": api_base,
@@ -221,6 +234,7 @@ def run(
         faults=faults,
         transport="http" if http else "memory",
         options={**given, **_options(option or [])},
+        user=None if voice is None else vars(voice),
         judge=None if reader is None else vars(reader),
         debrief=debrief,
         max_cost=max_cost,
