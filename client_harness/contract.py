@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
+from client_harness.telling import Told
+
 if TYPE_CHECKING:
     from client_harness.tools import Tools
     from scenarios.haystack.history import LivedSession
@@ -65,8 +67,12 @@ class Assignment:
     the run, its arm included; a model's recorded answers are stored under it. If past sessions are
     delivered one by one, `history` is empty and `to_remember` is their number. If a conversation
     has begun already, it is the last session of `history`, and `saved` holds for scripts what was
-    saved in it. `stderr` is the file that takes what an agent outside this process writes on
-    stderr, if it is to be kept.
+    saved in it. `told` is what the run tells its agents.
+
+    Of an agent outside this process, `stderr` is the file that takes what it writes there, and
+    `steps` the one that takes what it says at its steps, if they are to be kept. An agent that
+    never lists tools again calls `lock`, so that services which are held back are listed from the
+    start and refuse calls until they are disclosed.
     """
 
     tools: Tools
@@ -78,12 +84,15 @@ class Assignment:
     to_remember: int = 0
     saved: dict[str, Any] = field(default_factory=dict)
     stderr: Path | None = None
+    steps: Path | None = None
+    told: Told = field(default_factory=Told)
+    lock: Callable[[], None] = lambda: None
 
 
 class Agent(Protocol):
     """An agent in a conversation.
 
-    It may have an `identity`, `{name, version}`, by which reports call it. It may also have
+    It may have an `identity`, `{name, version, model}`, by which reports call it. It may also have
     `ask(question) -> str` (`judging.debrief.CanAnswer`), which answers a question after the last
     turn in a fork of the conversation, without tools, and `remember` (see `CanRemember`), which
     takes a past session.

@@ -111,6 +111,15 @@ class Episode:
             given.history = [*past, *self._begun]
         return given
 
+    def lock(self) -> None:
+        """List what is held back from the start, for an agent that never lists tools again.
+
+        It is refused until it is disclosed.
+        """
+        if self.scenario.disclose:
+            self.disclose_mode = "locked"
+            self.session.locked = True
+
     async def begin(self) -> None:
         """Play the turns that are over when the agent begins, without faults.
 

@@ -29,12 +29,14 @@ def fingerprints(
     exposure: str = "all",
     delivery: str = "context",
     user: str = "script",
+    told: str = "",
 ) -> dict[str, str]:
     """Return a run's fingerprints.
 
-    They are suite, world, code, judge, reader, disclosure, exposure, delivery and user. `profile`
-    holds the faults that replace the scenarios' own. `reader` is phrases, or a judge model's
-    fingerprint; `user` is script, or that of the model which words what the user says.
+    They are suite, world, code, judge, reader, disclosure, exposure, delivery, user and told.
+    `profile` holds the faults that replace the scenarios' own. `reader` is phrases, or a judge
+    model's fingerprint; `user` is script, or that of the model which words what the user says;
+    `told` is that of the texts that agents are told.
     """
     chosen = sorted(scenarios, key=lambda scenario: scenario.id)
     suite = [f"{scenario.id}={load.fingerprint(scenario)}" for scenario in chosen]
@@ -50,6 +52,7 @@ def fingerprints(
         "exposure": exposure,
         "user": user,
         "delivery": delivery,
+        "told": told,
     }
 
 

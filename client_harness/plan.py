@@ -15,6 +15,7 @@ from client_harness.episode import DisclosureMode
 from client_harness.judging.model_reader import JudgeModel
 from client_harness.lookup import resolve
 from client_harness.results import Arm
+from client_harness.telling import Told, told
 from client_harness.tools import Transport
 from client_harness.user.voice import SCRIPT, VoiceModel
 from fault_profiles.profiles import Profile, profile
@@ -38,10 +39,11 @@ class RunRequest:
     `user` holds the fields of a `VoiceModel` that words what the user says, or None.
     `faults` names a profile that replaces the scenarios' own faults. `transport` is how agents in
     this process reach their tools. `options` go to the agents and are stored, so never put a secret
-    there. `judge` holds the fields of a `JudgeModel` that reads the texts, or None for phrases.
-    `debrief` asks agents at the end what is so. `max_cost` (dollars) and `max_tokens` bound what
-    the run may spend, and `fail_under` is the rate that agents must reach; like `jobs`, they change
-    no trial, and another session of the run may have others.
+    there. `instructions` (a name, or the absolute path of a file) and `guide` are what agents are
+    told (see `telling`). `judge` holds the fields of a `JudgeModel` that reads the texts, or None
+    for phrases. `debrief` asks agents at the end what is so. `max_cost` (dollars) and `max_tokens`
+    bound what the run may spend, and `fail_under` is the rate that agents must reach; like `jobs`,
+    they change no trial, and another session of the run may have others.
     """
 
     scenarios: list[str]
@@ -56,6 +58,8 @@ class RunRequest:
     history: str | None = None
     deliver: Delivery = "context"
     prefix: Literal["own", "gold"] = "own"
+    instructions: str | None = None
+    guide: list[str] = field(default_factory=list)
     faults: str | None = None
     transport: Transport = "memory"
     options: dict[str, Any] = field(default_factory=dict)
@@ -75,6 +79,11 @@ class RunRequest:
     def voice_model(self) -> VoiceModel | None:
         """The model that words what the user says, or None for the script's words."""
         return None if self.user is None else VoiceModel(**self.user)
+
+    @property
+    def told(self) -> Told:
+        """What agents are told. Raises `InputError` for what there is not."""
+        return told(self.instructions, self.guide)
 
     @property
     def judge_model(self) -> JudgeModel | None:
@@ -129,6 +138,7 @@ def checked(request: RunRequest, faults: Profile | None) -> RunRequest:
     if min(request.trials, request.jobs) < 1:
         raise InputError("--trials and --jobs must be at least 1")
     _ = request.budget
+    instructions = request.told.instructions
     for option in request.options:
         if option.lower().endswith(("key", "secret", "password")):
             raise InputError(
@@ -137,7 +147,7 @@ def checked(request: RunRequest, faults: Profile | None) -> RunRequest:
             )
     _check_options(agents, request.options)
     named = faults.name if faults is not None else None
-    return replace(request, scenarios=names, agents=agents, faults=named)
+    return replace(request, scenarios=names, agents=agents, faults=named, instructions=instructions)
 
 
 def options_of(agent: str, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -204,6 +214,7 @@ def fingerprints_of(
         exposure=request.expose,
         delivery=request.deliver,
         user=SCRIPT if request.voice_model is None else request.voice_model.fingerprint,
+        told=request.told.fingerprint,
     )
 
 

@@ -14,6 +14,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from client_harness import conditions
 from client_harness.episode import HISTORY
 from client_harness.fingerprints import PHRASES
 from client_harness.haystack import figures
@@ -199,6 +200,7 @@ def _agent(label: str, group: Group) -> dict[str, Any]:
         "wall_seconds": round(sum(trial.wall_seconds or 0 for trial in trials), 3),
         "usage": {n: round(v, 6) for n, v in sorted(usage.items())},
         "debrief": debrief.summed([trial.debrief for trial in trials]),
+        **conditions.conditions(trials),
     }
 
 
@@ -263,6 +265,8 @@ def _differences(groups: dict[str, list[Trial]]) -> list[dict[str, Any]]:
     for setting in SETTINGS:
         rates = {name: _pass_rates(trials, setting) for name, trials in groups.items()}
         for one, other in combinations(groups, 2):
+            if not conditions.comparable(groups[one], groups[other]):
+                continue
             if rates[one].keys() & rates[other].keys():
                 compared = asdict(paired(rates[one], rates[other]))
                 pair = {"setting": setting, "first": one, "second": other}
@@ -350,6 +354,7 @@ def tables(data: dict[str, Any]) -> list[Table]:
         shown.append(_compared(data, ran[0]))
     shown.append(_by_failure(data, ran[0]))
     shown += wild.tables(data)
+    shown += conditions.table(agents)
     shown += figures.tables(data)
     if any(_remembering(agent) for agent in agents):
         shown.append(_remembered(agents))

@@ -51,7 +51,8 @@ class Trial:
     (`judging.debrief`, empty if it was not asked). `story` says what an instance's trial was about
     and why it failed (`haystack.labels.Story`).
 
-    `identity` is the agent's own `{name, version}`. `tries` counts how often the trial was played:
+    `identity` is the agent's own `{name, version, model}`, and `told` what the run told it
+    (`telling.Told.as_json`, empty for scripts). `tries` counts how often the trial was played:
     again after each time that it was unknown; `earlier` holds these tries as `{trace, reason,
     usage, wall_seconds}`. `began` and `ended` (UTC) and `wall_seconds` are real; two runs that are
     alike may differ in them.
@@ -83,6 +84,7 @@ class Trial:
     debrief: dict[str, Any] = field(default_factory=dict)
     story: dict[str, Any] = field(default_factory=dict)
     identity: dict[str, str] = field(default_factory=dict)
+    told: dict[str, Any] = field(default_factory=dict)
     earlier: list[dict[str, Any]] = field(default_factory=list, compare=False)
     began: str | None = field(default=None, compare=False)
     ended: str | None = field(default=None, compare=False)
@@ -171,6 +173,7 @@ _JSON = {
     "debrief": "{}",
     "story": "{}",
     "identity": "{}",
+    "told": "{}",
     "earlier": "[]",
 }
 """The columns that hold JSON, and what stands for nothing."""

@@ -131,6 +131,7 @@ class Run:
         self.faults = profile.faults if profile is not None else None
         self.jobs = list(jobs_of(request, scenarios))
         self._asker = asker(request.judge_model, results.home)
+        self._told = request.told
         self._known: Known = {}
         self._oracle: dict[tuple[str, Arm], Counter[str] | None] = {}
         self._budget = request.budget
@@ -245,8 +246,8 @@ class Run:
         episode = self._episode(scenario, job.arm, seed)
         try:
             asked: dict[str, Any] = {}
-            stderr = self.results.home / f"{file}.stderr.txt"
-            played = _Played(asked if self.request.debrief else None, stderr)
+            beside = self.results.home / file
+            played = _Played(asked if self.request.debrief else None, beside)
             await self._converse(episode, job.agent, host, name, played)
             outage = played.outage
             if outage is not None:
@@ -263,13 +264,14 @@ class Run:
                 seconds=episode.control.now - episode.control.start,
                 usage=episode.usage | (episode.voice.usage if episode.voice else {}),
                 trace=f"{file}.jsonl",
-                disclosure=self.request.disclosure,
+                disclosure=episode.disclose_mode,
                 failure=scenario.failure,
                 temporary=scenario.temporary,
                 twin=scenario.twin,
                 calls=_by_tool(own).total(),
                 fingerprints=self.results.fingerprints,
                 identity=played.identity,
+                told=played.told,
                 tries=tries,
                 earlier=list(earlier),
                 began=began.isoformat(timespec="seconds"),
@@ -336,14 +338,23 @@ class Run:
             with host.offers(episode.session) as servers:
                 async with await self._tools(episode, servers) as tools:
                     given = self._assignment(episode, tools, servers, agent, trial)
-                    given.stderr = played.stderr
+                    if played.beside is not None:
+                        given.stderr = played.beside.with_name(f"{played.beside.name}.stderr.txt")
+                        given.steps = played.beside.with_name(f"{played.beside.name}.steps.jsonl")
+                    given.lock = episode.lock
+                    given.told = self._told
                     module = resolve(agent)
                     try:
                         starting = True
                         async with module.agent(given) as playing:
                             starting = False
-                            played.identity = identity_of(playing)
-                            await converse(episode, playing, by_session=given.to_remember > 0)
+                            kind = getattr(playing, "takes", None)
+                            played.told = given.told.as_json(kind) if kind is not None else {}
+                            try:
+                                await converse(episode, playing, by_session=given.to_remember > 0)
+                            finally:
+                                # Some agents know only then which model answered them.
+                                played.identity = identity_of(playing)
                             ended = True
                             if played.wanted is not None:
                                 seed = episode.control.seed
@@ -408,16 +419,18 @@ class Run:
 class _Played:
     """What came of a conversation beside its trace.
 
-    `wanted` takes the answers of a debrief, or is None if there is to be none. `stderr` takes what
-    an agent in its own process writes there. `voiced` says whether a model may word what the user
-    says.
+    `wanted` takes the answers of a debrief, or is None if there is to be none. `beside` is the path
+    of the trace without its suffix: other files about the trial begin with it. `voiced` says
+    whether a model may word what the user says. `told` is what the agent was told
+    (`Told.as_json`).
     """
 
     wanted: dict[str, Any] | None = None
-    stderr: Path | None = None
+    beside: Path | None = None
     voiced: bool = True
     outage: Outage | None = None
     identity: dict[str, str] = field(default_factory=dict)
+    told: dict[str, Any] = field(default_factory=dict)
 
 
 def _is_of_agent(event: Event) -> bool:

@@ -19,7 +19,8 @@ from pydantic import AfterValidator, Field
 
 from client_harness.adapters.runtimes import bounds
 from client_harness.agents import process
-from client_harness.agents.process import HistoryForm, Instructions, Refresh
+from client_harness.agents._spoken import HistoryForm, Refresh
+from client_harness.telling import Instructions
 from servers.kit.declared import Declared, validated
 from servers.kit.errors import InputError, UnknownName
 

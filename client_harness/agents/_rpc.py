@@ -11,7 +11,7 @@ import json
 import os
 import signal
 import tempfile
-from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -23,6 +23,8 @@ from client_harness.patience import Patience
 
 LONGEST = 16 * 1024 * 1024
 """The longest line, in bytes."""
+GRACE = 5.0
+"""How many seconds a process has to answer a request after it was cancelled."""
 TAIL = 2000
 """How many characters of stderr an error quotes at most."""
 GONE = (anyio.BrokenResourceError, anyio.ClosedResourceError, OSError)
@@ -32,10 +34,11 @@ class PeerError(Exception):
     """The process failed.
 
     It died, did not answer in time (`late`), printed something other than an answer, or answered
-    with an error.
+    with an error. If it was late but answered once it was told to stop, `result` is what it said.
     """
 
     late = False
+    result: dict[str, Any] | None = None
 
 
 class NotStarted(PeerError):
@@ -45,7 +48,9 @@ class NotStarted(PeerError):
 class Peer:
     """A process that answers one request at a time.
 
-    After any `PeerError` except an answered one, it can no longer be used.
+    After any `PeerError` except an answered one, it can no longer be used. `hears` is called with
+    the method and parameters of its notifications. If it `can_cancel`, a request that takes too
+    long is cancelled, and its answer awaited for a moment.
     """
 
     def __init__(self, process: anyio.abc.Process, name: str, stderr: IO[bytes]) -> None:
@@ -57,6 +62,8 @@ class Peer:
         self._in = process.stdin
         self._out = BufferedByteReceiveStream(process.stdout)
         self.lost = False
+        self.can_cancel = False
+        self.hears: Callable[[str, Any], None] = lambda method, params: None
 
     async def request(self, method: str, params: dict[str, Any], seconds: float) -> dict[str, Any]:
         """Send a request and return its result, an object. Raises `PeerError`.
@@ -73,17 +80,23 @@ class Peer:
             # A process that has exited may have answered, or said why, before it did.
             with contextlib.suppress(*GONE):
                 await self._in.send(line.encode())
+            return await listen()
+
+        async def listen() -> dict[str, Any]:
             while True:
                 answer = await self._answer(method)
                 if "id" in answer or "method" not in answer:
                     return answer
                 patience.forgive(_backoff(answer))
+                self.hears(str(answer["method"]), answer.get("params"))
 
         try:
             answer = await patience.limit(exchange)
         except TimeoutError:
+            stopped = await self._cancelled(listen)
             failure = await self._failed(f"did not answer {method} within {seconds:g} s")
             failure.late = True
+            failure.result = stopped
             raise failure from None
         if answer.get("id") != self._number:
             raise await self._failed(
@@ -99,6 +112,20 @@ class Peer:
                 f"answered {method} with a result that is not an object: {shown}"
             )
         return answer["result"]
+
+    async def _cancelled(
+        self, listen: Callable[[], Awaitable[dict[str, Any]]]
+    ) -> dict[str, Any] | None:
+        """Tell the process to stop, and return its result if it has one in time."""
+        if not self.can_cancel:
+            return None
+        note = {"jsonrpc": "2.0", "method": "cancel", "params": {"id": self._number}}
+        with anyio.move_on_after(GRACE), contextlib.suppress(PeerError, *GONE):
+            await self._in.send((json.dumps(note) + "\n").encode())
+            answer = await listen()
+            if answer.get("id") == self._number and isinstance(answer.get("result"), dict):
+                return answer["result"]
+        return None
 
     async def _answer(self, method: str) -> dict[str, Any]:
         try:

@@ -21,6 +21,7 @@ from client_harness._litellm import ContextExceeded, Endpoint, Recording
 from client_harness.agents import _history
 from client_harness.contract import Assignment, ProviderOutage, TurnResult
 from client_harness.patience import Patience
+from client_harness.telling import Instructions
 from client_harness.tools import ToolInfo
 from scenarios.haystack.history import LivedSession
 from servers.kit.errors import InputError, did_you_mean
@@ -105,9 +106,13 @@ class ModelAgent:
     """
 
     def __init__(self, given: Assignment, options: Options) -> None:
-        self.identity = {"name": "model", "version": options.model}
+        self.identity = {"name": "model", "version": options.model, "model": options.model}
+        self.takes: Instructions = "replace"
+        if options.refresh == "never":
+            given.lock()
         self._tools = given.tools
         self._options = options
+        self._prompt = given.told.text(self.takes, given.tools.now)
         self._begin_with(_history.chat(given.history))
         # Whatever an agent remembers of a past, it knows what day it is.
         has_past = bool(given.history or given.to_remember)
@@ -123,10 +128,10 @@ class ModelAgent:
 
     def _begin_with(self, past: list[dict[str, Any]], notes: str = "") -> None:
         """Put messages of the past, or notes about it, before the conversation."""
-        prompt = prompt_named("system")
-        if notes:
-            prompt += f"\n\n{notes}"
-        self._messages: list[dict[str, Any]] = [{"role": "system", "content": prompt}, *past]
+        prompt = "\n\n".join(text for text in (self._prompt, notes) if text)
+        self._messages: list[dict[str, Any]] = list(past)
+        if prompt:
+            self._messages.insert(0, {"role": "system", "content": prompt})
 
     async def remember(self, session: LivedSession, number: int, of: int) -> TurnResult:
         """Forget a past session."""

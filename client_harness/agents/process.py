@@ -1,90 +1,107 @@
 """Any agent in its own process.
 
 The process speaks JSON-RPC on stdin and stdout, and MCP over HTTP with the episode's services.
+docs/agents.md describes the contract, of which there are two versions (see `_spoken`):
 
-    → initialize {protocol}
-      ← {agent, version, history: messages|native|text, tool_refresh, remembers?: true}
-    → history/session {trial, number, of, at, messages}
-      ← {status?, usage?, detail?}
-    → session/start {history, mcp_servers, now}
-      ← {}
-    → turn {text}
-      ← {status: done|limit|error|outage, text, usage, detail?}
+    → initialize {protocol, trial}
+      ← {agent, version, protocol, history, tool_refresh, instructions, options, remembers, steps}
+    → history/session {trial, number, of, at, messages, deadline}
+      ← {usage, error}
+    → session/start {trial, history, mcp_servers, now, instructions, deadline}
+      ← {error}
+    → turn {text, deadline}
+      ← {text, usage, error: {kind: agent|outage|limit, detail}}
     → close
       ← {}
+
+The process may send the notifications `backoff {seconds}` and `step {step, text}`, and gets
+`cancel {id}` when a request has taken too long. In version 1, an answer has `status` and `detail`
+in place of `error`, and neither instructions nor cancellation exist.
 
 `history/session` comes once for each past session, and only if a run delivers them one by one to an
 agent that says `remembers: true`.
 
-`outage` means that the agent's model could not be reached, and makes the trial unknown; it may
-also be the answer to `session/start`. Whatever else goes wrong with the process, from its start
-on, is the agent's error. An agent that knows its steps numbers them, starting from 1 in each turn,
-in the header `x-agent-step` of its MCP requests. Tool use is scored only from the services' trace.
+An outage means that the agent's model could not be reached, and makes the trial unknown. Whatever
+else goes wrong with the process, from its start on, is the agent's error. An agent that knows its
+steps numbers them, starting from 1 in each turn, in the header `x-agent-step` of its MCP requests.
+Tool use is scored only from the services' trace.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import shlex
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any
 
 from client_harness.agents import _history
 from client_harness.agents._rpc import NotStarted, Peer, PeerError, peer
+from client_harness.agents._spoken import NEWEST, Hello, hello_of, model_of, outage_of, result_of
 from client_harness.contract import AgentError, Assignment, ProviderOutage, TurnResult
+from client_harness.telling import Instructions
 from scenarios.haystack.history import LivedSession
-from servers.kit.errors import InputError, quoted
+from servers.kit.errors import InputError, did_you_mean, quoted
 from servers.kit.values import iso
 
 ABOUT = "any agent in its own process, speaking JSON-RPC (--command 'python agent.py')"
-PROTOCOL = 1
-LONGEST_NAME = 80
-"""How many characters an agent's name, and its version, may have."""
-STATUSES = ("done", "limit", "error", "outage")
-HistoryForm = Literal["messages", "native", "text"]
-"""The form in which an agent asks for earlier sessions."""
-Refresh = Literal["call", "notify", "turn", "process", "never"]
-"""When an agent lists tools again."""
-Instructions = Literal["replace", "append", "message"]
-"""What an agent can do with instructions: put them in place of its prompt, or after it, or only
-pass them on with the user's first message.
-"""
 SETTINGS = ("model", "api_base", "max_steps", "max_seconds", "max_tokens", "temperature", "refresh")
 """Options that the process receives as `HAYWIRE_MODEL` and so on."""
 NUMBERS = {"max_steps": int, "max_seconds": float, "max_tokens": int, "temperature": float}
 OPTIONS = ("command", "turn_seconds", *SETTINGS)
+LONGEST_TEXT = 20_000
+"""How many characters are kept of what an agent says at a step."""
 
 
 class ProcessAgent:
-    """A conversation with a started process.
+    """A conversation with a started process, which has said `hello`."""
 
-    `kind` is the form in which it wants earlier sessions.
-    """
-
-    def __init__(self, peer: Peer, given: Assignment, kind: str, seconds: float) -> None:
-        self.identity: dict[str, str] = {}
+    def __init__(self, peer: Peer, given: Assignment, hello: Hello, seconds: float) -> None:
+        self.identity = dict(hello.identity)
+        self.hello = hello
         self._peer = peer
         self._given = given
-        self._kind = kind
         self._seconds = seconds
+        self._message = 0
+        self._opening = ""
+
+    @property
+    def takes(self) -> Instructions:
+        """What it can do with instructions."""
+        return self.hello.instructions
 
     async def start(self) -> None:
         """Begin the conversation: give the process the history and the servers.
 
         Raises `PeerError` and `ProviderOutage`.
         """
-        assert self._given.servers is not None
+        given = self._given
+        assert given.servers is not None
+        if not self.hello.sees_new_tools:
+            given.lock()
         start = {
-            "history": _history.rendered(self._given.history, self._kind),
-            "mcp_servers": await self._given.servers(),
-            "now": iso(self._given.tools.now),
+            "history": _history.rendered(given.history, self.hello.history),
+            "mcp_servers": await given.servers(),
+            "now": iso(given.tools.now),
         }
-        ready = await self._peer.request("session/start", start, self._seconds)
-        if ready.get("status") == "outage":
-            raise _outage(ready.get("detail"))
+        said = given.told.text(self.hello.instructions, given.tools.now)
+        if self.hello.instructions == "message":
+            self._opening = f"{said}\n\n" if said else ""
+        if self.hello.protocol > 1:
+            told = None if self._opening else said or None
+            start |= {"instructions": told, "trial": opaque(given.trial)}
+        answer = await self._request("session/start", start)
+        if self.hello.protocol == 1:
+            # Whatever else such an answer holds never meant anything.
+            if answer.get("status") == "outage":
+                raise outage_of(str(answer.get("detail") or ""))
+            return
+        ready = result_of(answer, "session/start", self.hello.protocol)
+        if ready.status != "done":
+            raise PeerError(f"the agent could not begin: {ready.detail or ready.status}")
 
     async def remember(self, session: LivedSession, number: int, of: int) -> TurnResult:
         """Send the process a past session; the conversation begins after the last one.
@@ -93,20 +110,19 @@ class ProcessAgent:
         Raises `ProviderOutage`.
         """
         past = {
-            "trial": _opaque(self._given.trial),
+            "trial": opaque(self._given.trial),
             "number": number,
             "of": of,
             "at": session["at"],
-            "messages": _history.alone(session, self._kind),
+            "messages": _history.alone(session, self.hello.history),
         }
-        try:
-            taken = await self._peer.request("history/session", past, self._seconds)
-            result = _result(taken, "history/session")
-            if number == of and result.status == "done":
+        result = await self._answer("history/session", past)
+        if number == of and result.status == "done":
+            try:
                 await self.start()
-            return result
-        except PeerError as failure:
-            return _failed(failure)
+            except PeerError as failure:
+                return self._failed(failure, "session/start")
+        return result
 
     async def turn(self, text: str) -> TurnResult:
         """Send the process a turn and return its result.
@@ -115,44 +131,49 @@ class ProcessAgent:
         """
         if self._peer.lost:
             return TurnResult("", "error", detail="the process has exited")
+        self._message += 1
+        opening = self._opening
+        self._opening = ""
+        return await self._answer("turn", {"text": opening + text})
+
+    def hear(self, method: str, params: Any) -> None:
+        """Keep what the agent says at a step in the file for it, if there is one."""
+        path = self._given.steps
+        if method != "step" or path is None or not isinstance(params, dict):
+            return
+        said = {"message": self._message, "step": params.get("step"), "text": params.get("text")}
+        if isinstance(said["step"], int) and isinstance(said["text"], str):
+            said["text"] = said["text"][:LONGEST_TEXT]
+            with path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(said, ensure_ascii=False) + "\n")
+
+    async def _answer(self, method: str, params: dict[str, Any]) -> TurnResult:
         try:
-            answer = await self._peer.request("turn", {"text": text}, self._seconds)
-            return _result(answer, "turn")
+            answer = await self._request(method, params)
+            model = model_of(answer)
+            if model:
+                self.identity["model"] = model
+            return result_of(answer, method, self.hello.protocol)
         except PeerError as failure:
-            return _failed(failure)
+            return self._failed(failure, method)
+
+    async def _request(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        if self.hello.protocol > 1:
+            params = {**params, "deadline": self._seconds}
+        return await self._peer.request(method, params, self._seconds)
+
+    def _failed(self, failure: PeerError, method: str) -> TurnResult:
+        """Return the result of a request that failed, with what it used if that is known."""
+        result = TurnResult("", "late" if failure.late else "error", detail=str(failure))
+        with suppress(PeerError, ProviderOutage):
+            late = result_of(failure.result or {}, method, self.hello.protocol)
+            result.usage = late.usage
+        return result
 
 
-def _failed(failure: PeerError) -> TurnResult:
-    return TurnResult("", "late" if failure.late else "error", detail=str(failure))
-
-
-def _opaque(trial: str) -> str:
+def opaque(trial: str) -> str:
     """Return a name for a trial that tells nothing about its scenario."""
     return hashlib.blake2b(trial.encode(), digest_size=8).hexdigest()
-
-
-def _result(answer: dict[str, Any], method: str) -> TurnResult:
-    status = answer.get("status", "done")
-    said = answer.get("text", "")
-    usage = answer.get("usage", {})
-    detail = answer.get("detail", "")
-    if status not in STATUSES or not isinstance(said, str) or not isinstance(usage, dict):
-        shape = f"{{status: {'|'.join(STATUSES)}, text, usage}}"
-        raise PeerError(f"the answer to {method} must be {shape}, not {str(answer)[:300]}")
-    amounts = {}
-    for name, amount in usage.items():
-        if isinstance(amount, int | float) and not isinstance(amount, bool):
-            amounts[str(name)] = amount
-    if status == "outage":
-        outage = _outage(detail)
-        outage.usage = amounts
-        raise outage
-    return TurnResult(said, status, amounts, str(detail))
-
-
-def _outage(detail: Any) -> ProviderOutage:
-    said = "the agent reports that its model cannot be reached"
-    return ProviderOutage(f"{said}: {detail}" if detail else said, cause=said)
 
 
 def _command(given: Any) -> list[str]:
@@ -214,6 +235,8 @@ async def conversing(
     for name in SETTINGS:
         if given.options.get(name) is not None:
             env[f"HAYWIRE_{name.upper()}"] = str(given.options[name])
+    if given.steps is not None:
+        given.steps.unlink(missing_ok=True)
     program = command[0].rpartition("/")[2]
     name = f"the agent's process ({program})"
     async with _started(command, env, name, given.stderr) as started:
@@ -236,40 +259,17 @@ async def _started(
         raise AgentError(str(failure)) from None
 
 
-def _identity(hello: dict[str, Any]) -> dict[str, str]:
-    """Return the name and version that an agent says it has. Raises `PeerError`."""
-    identity = {}
-    for key, part in (("agent", "name"), ("version", "version")):
-        said = hello.get(key, "")
-        if not isinstance(said, str) or len(said) > LONGEST_NAME:
-            raise PeerError(
-                "the agent's process gave an invalid answer to initialize: "
-                f"{key} must be a text of at most {LONGEST_NAME} characters, not {quoted(said)}"
-            )
-        if said.strip():
-            identity[part] = " ".join(said.split())
-    return identity
-
-
 async def _begin(
     started: Peer, given: Assignment, seconds: float, declared: Mapping[str, Any]
 ) -> ProcessAgent:
-    answer = await started.request("initialize", {"protocol": PROTOCOL}, seconds)
-    hello = _declaring(answer, declared)
-    kind = hello.get("history", "messages")
-    refresh = hello.get("tool_refresh", "call")
-    if kind not in get_args(HistoryForm) or refresh not in get_args(Refresh):
-        kinds = ", ".join(get_args(HistoryForm))
-        refreshes = ", ".join(get_args(Refresh))
-        raise PeerError(
-            "the agent's process gave an invalid answer to initialize: history must be one of "
-            f"{kinds} and tool_refresh one of {refreshes}, not {kind!r} and {refresh!r}"
-        )
-    made = ProcessAgent(started, given, kind, seconds)
-    made.identity = _identity(hello)
+    hello = hello_of(await _greeted(started, given, seconds), declared, SETTINGS)
+    made = ProcessAgent(started, given, hello, seconds)
+    started.can_cancel = hello.protocol > 1
+    started.hears = made.hear
+    _check_options(given.options, hello)
     if not given.to_remember:
         await made.start()
-    elif hello.get("remembers") is not True:
+    elif not hello.remembers:
         raise InputError(
             f"{started.name} cannot take past sessions one by one: its answer to initialize must "
             "say `remembers: true`, and it must answer `history/session`; or use --deliver context"
@@ -277,12 +277,22 @@ async def _begin(
     return made
 
 
-def _declaring(answer: dict[str, Any], declared: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a process says, with what was declared for it. Raises `PeerError`."""
-    for name, value in declared.items():
-        if answer.get(name, value) != value:
-            raise PeerError(
-                f"the agent's process says that {name} is {quoted(answer[name])}, "
-                f"but its adapter.yaml says {quoted(value)}"
-            )
-    return {**declared, **answer}
+async def _greeted(started: Peer, given: Assignment, seconds: float) -> dict[str, Any]:
+    """Return the answer to `initialize`; what refuses the newest version is asked for the first."""
+    newest = {"protocol": NEWEST, "trial": opaque(given.trial)}
+    try:
+        return await started.request("initialize", newest, seconds)
+    except PeerError:
+        if started.lost:
+            raise
+        return await started.request("initialize", {"protocol": 1}, seconds)
+
+
+def _check_options(options: Mapping[str, Any], hello: Hello) -> None:
+    """Raise `InputError` for a setting that the agent does not take."""
+    for name in SETTINGS:
+        if options.get(name) is None or hello.options is None or name in hello.options:
+            continue
+        agent = hello.identity.get("name", "process")
+        hint = did_you_mean(name, hello.options) if hello.options else ", nor any other"
+        raise InputError(f"the agent {agent} takes no option {quoted(name)}{hint}")

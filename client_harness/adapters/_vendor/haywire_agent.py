@@ -39,9 +39,16 @@ HEADER = "x-agent-step"
 
 
 class Failure(Exception):
-    """What ends a turn; the message says why. It is the agent's own error."""
+    """What ends a turn; the message says why. It is the agent's own error.
+
+    A `lasting` one will not pass by itself, such as a key that is missing.
+    """
 
     kind = "agent"
+
+    def __init__(self, detail: str, *, lasting: bool = False) -> None:
+        super().__init__(detail)
+        self.lasting = lasting
 
 
 class Outage(Failure):
@@ -239,10 +246,11 @@ def opening(at: str) -> str:
 def parts_of(sessions: list[dict[str, Any]], first: int = 1) -> Iterator[Said | Called]:
     """Yield a native history, a text or a step at a time, with a dated line before each session.
 
+    A session that goes on, because it is the beginning of the present conversation, has none.
     `first` is the number of the first session, if they come one by one.
     """
     for number, session in enumerate(sessions, first):
-        header = opening(session["at"])
+        header = "" if session.get("goes_on") else opening(session["at"])
         for place, message in enumerate(session["messages"]):
             if header and message["role"] != "user":
                 yield Said("user", header)
@@ -294,6 +302,8 @@ class _Service:
     opening: str = ""
     working_on: Any = None
     given_up: Failure | None = None
+    deadline: float | None = None
+    waited: float = 0.0
     task: Any = None
     lock: Any = field(default_factory=threading.Lock)
     requests: Any = field(default_factory=asyncio.Queue)
@@ -301,7 +311,7 @@ class _Service:
     async def run(self) -> None:
         agent = self.agent
         agent.steps = Steps(self.tell)
-        agent.backoff = lambda seconds: self.tell("backoff", {"seconds": seconds}, 1)
+        agent.backoff = self._back_off
         agent._usage = {}
         loop = asyncio.get_running_loop()
         self.requests = asyncio.Queue()
@@ -319,6 +329,10 @@ class _Service:
         """Send a notification, unless the contract in use does not know it."""
         if self.protocol >= since:
             self._write({"jsonrpc": "2.0", "method": method, "params": params})
+
+    def _back_off(self, seconds: float) -> None:
+        self.tell("backoff", {"seconds": seconds}, 1)
+        self.waited += seconds
 
     def _write(self, message: dict[str, Any]) -> None:
         with self.lock:
@@ -383,11 +397,13 @@ class _Service:
         servers = []
         for server in params["mcp_servers"]:
             servers.append(Server(server["name"], server["url"], server.get("headers") or {}))
-        if params["history"]:
+        history = params["history"]
+        last = history[-1] if history and isinstance(history, list) else {}
+        if history and not last.get("goes_on"):
             self.opening = f"{opening(params['now'])}\n"
         session = Session(
             servers,
-            params["history"],
+            history,
             params["now"],
             params.get("instructions"),
             params.get("trial", ""),
@@ -402,6 +418,7 @@ class _Service:
         text = self.opening + params["text"]
         self.opening = ""
         self.agent.steps.current = 0
+        self.deadline = params.get("deadline")
         return await self._guarded(number, self.agent.turn, text)
 
     async def _close(self, number: Any, params: dict[str, Any]) -> dict[str, Any]:
@@ -421,7 +438,8 @@ class _Service:
         answer: dict[str, Any] = {"text": text, "usage": dict(self.agent._usage)}
         if self.protocol >= 2:
             if failure is not None:
-                answer["error"] = {"kind": failure.kind, "detail": str(failure)}
+                error: dict[str, Any] = {"kind": failure.kind, "detail": str(failure)}
+                answer["error"] = {**error, "lasting": True} if failure.lasting else error
             return answer
         answer["status"] = "done"
         if failure is not None:
@@ -432,9 +450,13 @@ class _Service:
     async def _limited(self, number: Any, act: Callable[[Any], Any], given: Any) -> Any:
         """Return what the agent returns, unless it is cancelled or takes too long."""
         seconds = self.agent.settings.max_seconds
+        if self.deadline is not None:
+            # A limit of its own is no error, but a deadline that it misses is.
+            seconds = min(seconds, 0.95 * self.deadline)
         late = Limit(f"it took more than {seconds:g} s")
-        timer = asyncio.get_running_loop().call_later(seconds, self._give_up, number, late)
+        self.waited = 0.0
         self.working_on = number
+        watch = asyncio.create_task(self._watch(number, seconds, late))
         try:
             if inspect.iscoroutinefunction(act):
                 return await act(given)
@@ -447,9 +469,18 @@ class _Service:
                 self.task.uncancel()
             raise self.given_up from None
         finally:
-            timer.cancel()
+            watch.cancel()
             self.working_on = None
             self.given_up = None
+
+    async def _watch(self, number: Any, seconds: float, late: Failure) -> None:
+        """Give up a request after some seconds, those not counted in which it waited."""
+        slept = 0.0
+        while slept < seconds + self.waited:
+            tick = min(0.25, seconds + self.waited - slept)
+            await asyncio.sleep(tick)
+            slept += tick
+        self._give_up(number, late)
 
 
 async def _in_thread(act: Callable[[Any], Any], given: Any) -> Any:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 import haywire_agent as haywire  # ty: ignore[import-not-found]
@@ -32,8 +31,6 @@ from pydantic_ai.messages import (  # ty: ignore[import-not-found]
 from pydantic_ai.models.openai import OpenAIChatModel  # ty: ignore[import-not-found]
 from pydantic_ai.providers.openai import OpenAIProvider  # ty: ignore[import-not-found]
 from pydantic_ai.usage import RunUsage, UsageLimits  # ty: ignore[import-not-found]
-
-INSTRUCTIONS = (Path(__file__).parent / "instructions.md").read_text(encoding="utf-8").strip()
 
 
 class Conversation(haywire.Agent):
@@ -72,13 +69,12 @@ class Conversation(haywire.Agent):
                 tool_error_behavior="failed",
             )
             toolsets.append(tools.prefixed(server.name + "_"))
-        told = session.instructions or INSTRUCTIONS
         try:
-            self.agent = Agent(self.model(), instructions=told, toolsets=toolsets)
+            self.agent = Agent(self.model(), instructions=session.instructions, toolsets=toolsets)
             await self.stack.enter_async_context(self.agent)
         except UserError as unusable:
             # This is how the library says that there is no API key.
-            raise haywire.Outage(str(unusable)) from None
+            raise haywire.Outage(str(unusable), lasting=True) from None
 
     def model(self) -> Any:
         """Return the model that the settings name.
