@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from client_harness.commands import (
+    agents,
     authoring,
     catalogue,
     haystack,
@@ -68,6 +69,7 @@ for command in (
     running.judge,
     running.report,
     running.trace,
+    agents.test_agent,
     haystack.curves,
     wild.compose,
     judging.calibrate,
@@ -75,7 +77,7 @@ for command in (
     serving.connect,
     proxying.proxy,
 ):
-    app.command(command.__name__.rstrip("_"))(command)
+    app.command(command.__name__.rstrip("_").replace("_", "-"))(command)
 
 
 app.add_typer(authoring.new, name="new")

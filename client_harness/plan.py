@@ -145,7 +145,7 @@ def checked(request: RunRequest, faults: Profile | None) -> RunRequest:
                 f"option {option}: options are stored with the results; "
                 "pass secrets through the environment"
             )
-    _check_options(agents, request.options)
+    check_options(agents, request.options)
     named = faults.name if faults is not None else None
     return replace(request, scenarios=names, agents=agents, faults=named, instructions=instructions)
 
@@ -156,7 +156,7 @@ def options_of(agent: str, options: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in options.items() if name in known}
 
 
-def _check_options(agents: Sequence[str], options: Mapping[str, Any]) -> None:
+def check_options(agents: Sequence[str], options: Mapping[str, Any]) -> None:
     """Raise `InputError` for an option that no agent takes, or that one cannot work with."""
     known: set[str] = set()
     for agent in agents:

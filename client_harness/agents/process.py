@@ -57,11 +57,15 @@ LONGEST_TEXT = 20_000
 
 
 class ProcessAgent:
-    """A conversation with a started process, which has said `hello`."""
+    """A conversation with a started process, which has said `hello`.
+
+    `stopped` says that it ended a turn when it was told to.
+    """
 
     def __init__(self, peer: Peer, given: Assignment, hello: Hello, seconds: float) -> None:
         self.identity = dict(hello.identity)
         self.hello = hello
+        self.stopped = False
         self._peer = peer
         self._given = given
         self._seconds = seconds
@@ -165,6 +169,7 @@ class ProcessAgent:
     def _failed(self, failure: PeerError, method: str) -> TurnResult:
         """Return the result of a request that failed, with what it used if that is known."""
         result = TurnResult("", "late" if failure.late else "error", detail=str(failure))
+        self.stopped = failure.result is not None
         with suppress(PeerError, ProviderOutage):
             late = result_of(failure.result or {}, method, self.hello.protocol)
             result.usage = late.usage

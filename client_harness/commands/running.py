@@ -466,6 +466,12 @@ def _absolute(path: Path | None) -> str | None:
     return None if path is None else str(path.resolve())
 
 
+def options_given(pairs: list[str] | None, **named: Any) -> dict[str, Any]:
+    """Return the options that a command was given by name, and those of its --option."""
+    given = {name: value for name, value in named.items() if value is not None}
+    return {**given, **_options(pairs or [])}
+
+
 def _options(pairs: list[str]) -> dict[str, Any]:
     from servers.kit.errors import InputError, cut, quoted
     from servers.kit.yaml import NotYaml, parse

@@ -58,7 +58,8 @@ for line in sys.stdin:
     if method == "initialize":
         result = {"agent": "tiny", "version": "2.1", "history": "text", "tool_refresh": "turn"}
     elif method == "session/start":
-        (clock,) = request["params"]["mcp_servers"]
+        servers = request["params"]["mcp_servers"]
+        (clock,) = [server for server in servers if server["name"] == "clock"]
     elif method == "turn":
         usage = {"prompt_tokens": 90, "completion_tokens": 10, "cost": 0.01}
         result = {"status": "done", "text": "", "usage": usage}

@@ -207,11 +207,7 @@ def test_who_never_lists_tools_again_gets_them_locked_and_the_report_says_so(
     path = Path(scenario(tmp_path))
     path.write_text(path.read_text().replace("services: [clock]\n", HELD_BACK))
     never = 'if method == "initialize": result["tool_refresh"] = "never"'
-    started = program(tmp_path, f"{never}\nif method == 'turn': pass")
-    started_file = tmp_path / "agent.py"
-    text = started_file.read_text()
-    first = '(clock,) = request["params"]["mcp_servers"]'
-    started_file.write_text(text.replace(first, 'clock = request["params"]["mcp_servers"][0]'))
+    started = program(tmp_path, never)
     options = ("--agent", "process", "--agent", "oracle", "--command", started)
     done = command("run", path, *options, "--json", "--out", tmp_path / "run")
     modes = {trial.agent: trial.disclosure for trial in Results.open(tmp_path / "run").trials()}
