@@ -70,6 +70,7 @@ for command in (
     running.report,
     running.trace,
     agents.test_agent,
+    agents.ablate,
     haystack.curves,
     wild.compose,
     judging.calibrate,

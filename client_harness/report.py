@@ -243,7 +243,8 @@ def _by_scenario(trials: list[Trial], setting: str) -> dict[str, tuple[int, int]
     return counts
 
 
-def _pass_rates(trials: list[Trial], setting: str) -> dict[str, float]:
+def pass_rates(trials: list[Trial], setting: str) -> dict[str, float]:
+    """Return scenario → the share of its known trials that passed."""
     counts = _by_scenario(trials, setting)
     return {scenario: passed / of for scenario, (passed, of) in counts.items()}
 
@@ -263,7 +264,7 @@ def _pass_hat(trials: list[Trial], setting: str) -> dict[str, float]:
 def _differences(groups: dict[str, list[Trial]]) -> list[dict[str, Any]]:
     differences = []
     for setting in SETTINGS:
-        rates = {name: _pass_rates(trials, setting) for name, trials in groups.items()}
+        rates = {name: pass_rates(trials, setting) for name, trials in groups.items()}
         for one, other in combinations(groups, 2):
             if not conditions.comparable(groups[one], groups[other]):
                 continue
@@ -529,7 +530,7 @@ def to_terminal(data: dict[str, Any], console: Console, failures: int = 10) -> N
         if table["columns"][-1] == "why":
             _print_trials(table, console, failures)
         elif table["rows"]:
-            _print_table(table, console)
+            print_table(table, console)
 
 
 def _print_trials(table: Table, console: Console, failures: int) -> None:
@@ -551,7 +552,8 @@ def _print_trials(table: Table, console: Console, failures: int) -> None:
         )
 
 
-def _print_table(table: Table, console: Console) -> None:
+def print_table(table: Table, console: Console) -> None:
+    """Print a table in columns that fit the console."""
     from rich.table import Table as RichTable
     from rich.text import Text
 

@@ -37,6 +37,7 @@ from client_harness.plan import (
     scenarios_of,
 )
 from client_harness.results import JUDGED, Arm, Results, Trial
+from client_harness.telling.schema import hints
 from client_harness.tools import Tools, in_memory, over_http
 from client_harness.user.voice import Voice
 from client_harness.verdicts import judge_into, unjudged
@@ -343,6 +344,8 @@ class Run:
                         given.steps = played.beside.with_name(f"{played.beside.name}.steps.jsonl")
                     given.lock = episode.lock
                     given.told = self._told
+                    if self._told.schema:
+                        episode.session.hint = hints(episode.session)
                     module = resolve(agent)
                     try:
                         starting = True

@@ -42,6 +42,16 @@ FailUnder = Annotated[
         metavar="SHARE",
     ),
 ]
+Instructions = Annotated[
+    str | None,
+    typer.Option(
+        help=(
+            "What agents are told: a file, or one of these; by default plain for agents without a "
+            "prompt of their own, and none for others."
+        ),
+        metavar="<none|plain|careful|FILE>",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 Folder = Annotated[Path, typer.Argument(help="The folder of a run.", metavar="RUN")]
 STOCK = ["oracle", "naive", "noop"]
@@ -144,6 +154,14 @@ def run(
             )
         ),
     ] = Delivery.context,
+    instructions: Instructions = None,
+    guide: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A layer of guidance: preamble, schema, exemplars or reasoning; may be repeated.",
+            metavar="LAYER",
+        ),
+    ] = None,
     model: Annotated[
         str | None, typer.Option(help="The agent's model, as litellm names it.")
     ] = None,
@@ -231,6 +249,8 @@ def run(
         history=history,
         prefix=prefix.value,
         deliver=deliver.value,
+        instructions=instructions,
+        guide=guide or [],
         faults=faults,
         transport="http" if http else "memory",
         options={**given, **_options(option or [])},
@@ -309,7 +329,7 @@ def judge(
     if said:
         raise InputError("--said is for the trace of a scenario that was served, not for a run")
     reader = named(judge_model, judge_api_base, judge_votes)
-    with _progress("judging") as tell:
+    with progress("judging") as tell:
         results = rejudge(home, tell, reader)
     _print_report([results], json=json)
 
@@ -388,7 +408,7 @@ def _go(begun: Run, json: bool) -> None:
 
     home = begun.results.home
     try:
-        with _interruptible(), _progress("running", lambda: str(begun.spent)) as tell:
+        with interruptible(), progress("running", lambda: str(begun.spent)) as tell:
             begun.finish(tell)
     except KeyboardInterrupt:
         _print.note(f"stopped; run `client_harness resume {home}` to finish")
@@ -416,7 +436,7 @@ def _go(begun: Run, json: bool) -> None:
 
 
 @contextmanager
-def _interruptible() -> Generator[None]:
+def interruptible() -> Generator[None]:
     """Let SIGTERM stop a run as Ctrl-C does, so that no agent's process outlives it."""
 
     if threading.current_thread() is not threading.main_thread():
@@ -489,7 +509,7 @@ def _options(pairs: list[str]) -> dict[str, Any]:
 
 
 @contextmanager
-def _progress(what: str, spent: Callable[[], str] = str) -> Generator[Tell]:
+def progress(what: str, spent: Callable[[], str] = str) -> Generator[Tell]:
     """Yield a function that shows how far a run is, for how long it runs and what it has spent.
 
     It is a bar on stderr, or now and then a line where stderr is not a terminal.

@@ -122,7 +122,8 @@ async def _found(session: Session, asked: Json, only: str | None) -> Reply:
     for name, (service, tool) in zip(names[: asked["limit"]], ranked, strict=False):
         spec = session.classes[service].tools[tool]
         schema = session.schema(service, tool) if session.faults else spec.schema
-        shown.append({"name": name, "description": spec.description, "input_schema": schema})
+        description = session.description(service, spec)
+        shown.append({"name": name, "description": description, "input_schema": schema})
     reply: Json = {"tools": shown}
     further = names[asked["limit"] : asked["limit"] + ALSO]
     if further:

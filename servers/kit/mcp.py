@@ -117,9 +117,13 @@ def tools(
         for spec in cls.tools.values():
             schema = session.schema(name, spec.name) if session.faults else spec.schema
             if schema is spec.schema:
-                listed.append(_tool(cls, spec, prefixed))
+                tool = _tool(cls, spec, prefixed)
             else:
-                listed.append(_make(name, spec, prefixed, schema))
+                tool = _make(name, spec, prefixed, schema)
+            if session.hint is not None:
+                described = {"description": session.description(name, spec)}
+                tool = tool.model_copy(update=described)
+            listed.append(tool)
     return listed
 
 

@@ -71,9 +71,9 @@ class Session:
     are in order, outermost first. `watches` are future obligations. A `hidden` service answers as
     if it did not exist or, with `locked`, that it is not available yet. `on_attempt` is called with
     each recorded attempt, `on_time` with the moment before each call. `briefing` is what servers
-    tell clients beside the tools, and `aside` a server beside the services. `bugs` collects
-    exceptions of ours. `hanging` is the number of requests that a fault keeps waiting at this
-    moment.
+    tell clients beside the tools, and `aside` a server beside the services. `hint`, if there is
+    one, says what to add to the description of a service's tool. `bugs` collects exceptions of
+    ours. `hanging` is the number of requests that a fault keeps waiting at this moment.
     """
 
     def __init__(
@@ -102,6 +102,7 @@ class Session:
         self.call_limit = call_limit
         self.expose: Exposure = expose
         self.briefing: Briefing | None = None
+        self.hint: Callable[[str, ToolSpec], str] | None = None
         self.aside: Aside | None = None
         self._calls = 0
         self.held_back = frozenset(hidden)
@@ -169,6 +170,12 @@ class Session:
     def forget_calls(self) -> None:
         """Let the limit of calls begin anew."""
         self._calls = 0
+
+    def description(self, service_name: str, spec: ToolSpec) -> str:
+        """Return the description that a tool publishes now, with a hint if there are any."""
+        if self.hint is None:
+            return spec.description
+        return f"{spec.description}\n\n{self.hint(service_name, spec)}"
 
     # -- events other than calls -----------------------------------------------------------------
     def message(self, role: Any, text: str, about: str | None = None) -> events.Message:
