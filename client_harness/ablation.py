@@ -119,7 +119,10 @@ def table(rows: Sequence[dict[str, Any]]) -> Table:
 
     It is narrow, so that it fits into a terminal: one agent stands in the title, not in a column.
     """
-    ran = [s for s in SETTINGS if any(s in row["settings"] for row in rows)]
+    played: set[str] = set()
+    for row in rows:
+        played |= row["settings"].keys()
+    ran = [setting for setting in SETTINGS if setting in played]
     agents = list(dict.fromkeys(row["run_as"] for row in rows))
     any_not_run = any(row["not_run"] for row in rows)
     counts = ["agent errors", "unknown", *(["not run"] if any_not_run else [])]

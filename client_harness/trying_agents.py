@@ -114,7 +114,8 @@ class _Tried:
 
     def good(self, tool: str) -> list[Attempt]:
         """Return the calls of a tool that were no errors."""
-        return [call for call in self.calls if call.name == tool and not call.is_error]
+        worked = [call for call in self.calls if not call.is_error]
+        return [call for call in worked if call.name == tool]
 
 
 @dataclass(frozen=True)
