@@ -72,7 +72,8 @@ class Assignment:
     Of an agent outside this process, `stderr` is the file that takes what it writes there, and
     `steps` the one that takes what it says at its steps, if they are to be kept. An agent that
     never lists tools again calls `lock`, so that services which are held back are listed from the
-    start and refuse calls until they are disclosed.
+    start and refuse calls until they are disclosed. One that lists them when it is notified calls
+    `hold`, so that it has the time to do so before it reads the reply.
     """
 
     tools: Tools
@@ -87,6 +88,7 @@ class Assignment:
     steps: Path | None = None
     told: Told = field(default_factory=Told)
     lock: Callable[[], None] = lambda: None
+    hold: Callable[[], None] = lambda: None
 
 
 class Agent(Protocol):

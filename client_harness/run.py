@@ -343,6 +343,7 @@ class Run:
                         given.stderr = played.beside.with_name(f"{played.beside.name}.stderr.txt")
                         given.steps = played.beside.with_name(f"{played.beside.name}.steps.jsonl")
                     given.lock = episode.lock
+                    given.hold = episode.session.hold_replies
                     given.told = self._told
                     if self._told.schema:
                         episode.session.hint = hints(episode.session)

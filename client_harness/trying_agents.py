@@ -173,6 +173,7 @@ class _Trying:
                 given = Assignment(tools, list(past), cast(Any, None), trial="test-agent")
                 given.options = {**self.options, **options}
                 given.servers = servers
+                given.hold = session.hold_replies
                 try:
                     async with resolve(self.agent).agent(given) as made:
                         yield cast(ProcessAgent, made)
@@ -193,7 +194,7 @@ async def _one_call(trying: _Trying) -> tuple[str, str]:
     if tried.problem:
         return FAILED, tried.problem
     if not tried.good("clock.get_time"):
-        return FAILED, f"it did not call get_time of the server clock, but {_made(tried)}"
+        return FAILED, f"asked to look at the clock, {_made(tried)}"
     if not tried.said.strip():
         return FAILED, "it called the clock and then said nothing"
     return OK, "it looked at the clock and answered"
@@ -205,7 +206,7 @@ async def _parallel(trying: _Trying) -> tuple[str, str]:
     if tried.problem:
         return FAILED, tried.problem
     if len(tried.calls) < 2:
-        return UNMEASURED, f"it was asked for two calls at once, but {_made(tried)}"
+        return UNMEASURED, f"asked for two calls at once, {_made(tried)}"
     first, second = tried.calls[:2]
     if first.step is not None and first.step == second.step:
         return OK, f"two calls came as step {first.step}"
@@ -251,7 +252,7 @@ async def _disclosure(trying: _Trying) -> tuple[str, str]:
     if not tried.calls:
         return UNMEASURED, "it did not call the clock, after which the other tool appears"
     if not found:
-        return FAILED, f"it did not call the tool that had appeared, but {_made(tried)}"
+        return FAILED, f"asked to use a tool that had just appeared, {_made(tried)}"
     return OK, f"it called the tool that had appeared, in turn {found[0].turn}"
 
 
@@ -261,7 +262,7 @@ async def _error(trying: _Trying) -> tuple[str, str]:
     if tried.problem:
         return FAILED, f"an error of a tool ended its turn: {tried.problem}"
     if not any(call.is_error for call in tried.calls):
-        return UNMEASURED, f"it was asked for a call that fails, but {_made(tried)}"
+        return UNMEASURED, f"asked for a call that fails, {_made(tried)}"
     if not tried.said.strip():
         return FAILED, "a tool answered with an error, and it said nothing"
     return OK, "it went on after an error of a tool"
@@ -285,7 +286,7 @@ async def _cancel(trying: _Trying) -> tuple[str, str]:
 async def _huge(trying: _Trying) -> tuple[str, str]:
     tried = await trying.hold("What time is it? Please look at the clock.", faults=[_Huge()])
     if not tried.good("clock.get_time"):
-        return UNMEASURED, f"it did not look at the clock, whose reply is huge: {_made(tried)}"
+        return UNMEASURED, f"asked to look at the clock, whose reply is huge, {_made(tried)}"
     if tried.results[-1].status == "limit":
         return OK, f"a reply of {HUGE:,} characters is beyond a limit of its own, and it says so"
     if tried.problem:

@@ -86,6 +86,8 @@ class ProcessAgent:
         assert given.servers is not None
         if not self.hello.sees_new_tools:
             given.lock()
+        elif self.hello.tool_refresh == "notify":
+            given.hold()
         start = {
             "history": _history.rendered(given.history, self.hello.history),
             "mcp_servers": await given.servers(),

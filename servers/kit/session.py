@@ -34,6 +34,8 @@ ALL = "all"
 SEPARATOR = "__"
 """Separates service and tool in the tool names of a server with several services."""
 
+HOLD = 0.5
+"""How many seconds a reply after which a service appears is held, so that lists are renewed."""
 
 Exposure = Literal["all", "search"]
 """What a session lists: all its tools, or a search for them."""
@@ -116,7 +118,7 @@ class Session:
         self._lock = anyio.Lock(fast_acquire=True)
         self._chains: dict[tuple[str, str], tuple[Next, frozenset[str]]] = {}
         self.out = control.next_seq() - 1
-        self.hold = 0.5 if self.hidden else 0.0
+        self.hold = HOLD if self.hidden else 0.0
         for fault in self.faults:
             fault.listen(self)
 
@@ -151,6 +153,10 @@ class Session:
             yield
         finally:
             self.hanging -= 1
+
+    def hold_replies(self) -> None:
+        """Hold replies after which a service appears, for a client that waits for notifications."""
+        self.hold = HOLD if self.hidden else 0.0
 
     def disclose(self, name: str) -> None:
         """Make a held-back service available."""

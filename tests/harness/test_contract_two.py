@@ -171,6 +171,19 @@ if method == "turn": result = {"status": "limit", "text": "", "detail": json.dum
     assert set(json.loads(answer.detail)) == {"history", "mcp_servers", "now"}
 
 
+@pytest.mark.parametrize(
+    ("refresh", "called"), [("notify", "hold"), ("never", "lock"), ("call", "")]
+)
+async def test_how_tools_appear_follows_from_when_the_agent_lists_them(
+    tmp_path: Path, refresh: str, called: str
+) -> None:
+    made: list[str] = []
+    wanted = {"hold": lambda: made.append("hold"), "lock": lambda: made.append("lock")}
+    here = f'if method == "initialize": result["tool_refresh"] = "{refresh}"'
+    async with talking(tmp_path, here, **wanted):
+        assert made == ([called] if called else [])
+
+
 async def test_a_late_agent_is_told_to_stop_and_what_it_used_counts(tmp_path: Path) -> None:
     here = """if method == "turn":
     stop = json.loads(sys.stdin.readline())
