@@ -348,11 +348,26 @@ def _judge_played(trace: Path, said: list[str], json: bool) -> None:
     print(f"Trace: {trace}")
 
 
+def _report_plays(folders: list[Path], json: bool) -> None:
+    import anyio
+
+    from client_harness.judging.plays import plays, tables
+
+    found = anyio.run(plays, folders)
+    if json:
+        _print.as_json({"plays": [play.as_json() for play in found]})
+        return
+    for heading, rows in tables(found):
+        print(heading)
+        _print.columns(rows)
+
+
 def report(
     runs: Annotated[
         list[Path],
         typer.Argument(
-            help="Folders of runs over the same scenarios, worlds and code.", metavar="RUN…"
+            help="Folders of runs over the same scenarios, worlds and code, or of plays.",
+            metavar="RUN…",
         ),
     ],
     json: Json = False,
@@ -374,8 +389,14 @@ def report(
     \b
     Example: client_harness report runs/0001 runs/0002 --md
     """
+    from client_harness.judging.plays import holds_plays
     from client_harness.results import Results
 
+    if any(holds_plays(home) for home in runs):
+        if md or html or by:
+            raise typer.BadParameter("plays are reported as a table, or with --json")
+        _report_plays(runs, json)
+        return
     form = None
     if md:
         form = "md"

@@ -175,17 +175,18 @@ def told(result: Judged) -> list[str]:
     if result.track == TRACK:
         if not result.submitted:
             lines.append("The agent has not submitted, so this is how it stands until now.")
-        lines.append(f"Track: {TRACK}{_by(result.client)}, apart from unattended runs.")
+        name = name_of(result.client)
+        by = f", played with {name}" if name else ""
+        lines.append(f"Track: {TRACK}{by}, apart from unattended runs.")
     if result.unheard:
         lines.append("Not judged, because what your agent told you is not in the trace:")
         lines += [f"       {statement}" for statement in result.unheard]
     return lines
 
 
-def _by(client: Mapping[str, str]) -> str:
-    """Return who played, as far as it is known."""
-    name = f"{client.get('name', '')} {client.get('version', '')}".strip()
-    return f", played with {name}" if name else ""
+def name_of(client: Mapping[str, str]) -> str:
+    """Return the name and the version of a client, as far as they are known."""
+    return f"{client.get('name', '')} {client.get('version', '')}".strip()
 
 
 _MARKS = {"true": "yes", "false": "NO", "unknown": "?", "not applicable": "-"}
