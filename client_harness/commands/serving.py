@@ -136,9 +136,6 @@ def serve(
 
     \b
     Example: client_harness serve --services venmo,gmail --faults flaky --port 8765
-
-    \b
-    Example: client_harness serve recovery/silent_no_op/venmo_pay_dropped --episode
     """
     from client_harness import serve as serving
 
@@ -257,10 +254,7 @@ def connect(
     """Print or write the configuration that lets an MCP client start the servers.
 
     \b
-    Example: client_harness connect claude-desktop --services venmo,zelle,gmail --write
-
-    \b
-    Example: client_harness connect codex --remove
+    Example: client_harness connect cursor recovery/silent_no_op/venmo_pay_dropped --episode --write
     """
     from client_harness import connect as connecting
     from client_harness.episode_server import OPENING, TOOLS
