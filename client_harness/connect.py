@@ -39,7 +39,8 @@ def _typed(run: Command, name: str) -> dict[str, Any]:
 
 
 def _codex(run: Command, name: str) -> dict[str, Any]:
-    return {**_plain(run, name), "startup_timeout_sec": PATIENCE}
+    # It sends its first request without the tools of a server that is not required.
+    return {**_plain(run, name), "startup_timeout_sec": PATIENCE, "required": True}
 
 
 def _zed(run: Command, name: str) -> dict[str, Any]:
