@@ -271,13 +271,14 @@ def test_start_tells_what_a_run_would_and_no_more(tmp_path: Path) -> None:
             made = load.load(PAY)
             assert situation["message"] == made.turns[0].user
             assert situation["user"] == {
-                "name": "Maya Chen",
+                "name": "Maya Lindqvist",
                 "city": "Portland",
                 "state": "Oregon",
                 "timezone": "America/Los_Angeles",
             }
             assert situation["services"] == {"venmo": "Venmo", "zelle": "Zelle"}
-            assert situation["now"].endswith("Z") and ", 20" not in situation["today"]
+            assert situation["now"] == "2026-03-14T16:01:00Z"
+            assert situation["today"] == "Saturday, 14 March 2026, 09:01"
             assert "past_conversations" not in situation
             text = json.dumps(situation)
             for secret in (made.title, made.about, made.id, made.failure):
