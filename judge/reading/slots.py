@@ -217,6 +217,9 @@ def without_senders(unit: Unit, group: Group) -> Group:
     for place, value in group.values:
         before = [word.text for word in words[max(0, place - 2) : place]]
         other = before[-1:] == ["about"] and any(v.type == "person" for _, v in kept)
+        if "@" in value.raw:  # "from your own address, maya@…"
+            wide = [word.text for word in words[max(0, place - 5) : place]]
+            before += ["from"] if "from" in wide and "to" not in wide else []
         if value.type != "person" or ("from" not in before and not other):
             kept.append((place, value))
     return Group(tuple(kept), group.stems)

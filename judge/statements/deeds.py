@@ -74,7 +74,7 @@ def never_tried(deed: Deed, record: Record, before: int) -> bool:
             tried.append(attempt)
     ends = deed.kind in ("cancelled", "deleted")
     if ends:
-        tried = [attempt for attempt in tried if _may_end(attempt)]
+        tried = [attempt for attempt in tried if may_end(attempt)]
     if ends and not tried:
         return True
     for names in deed.towards:
@@ -97,7 +97,8 @@ def untouched(kind: str, name: str, record: Record, before: int) -> bool:
     return True
 
 
-def _may_end(attempt: Attempt) -> bool:
+def may_end(attempt: Attempt) -> bool:
+    """Return whether a call may have ended something: a payment, a plan, a mail."""
     if _ENDING.search(attempt.name.rpartition(".")[2]):
         return True
     return any(change["old"] is not None and _ends(change) for change in attempt.effects)
