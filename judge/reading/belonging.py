@@ -124,6 +124,20 @@ def bound(unit: Unit, place: int, of: str, types: Sequence[str]) -> bool:
     return True
 
 
+def alone_with(unit: Unit, place: int, of: str, types: Sequence[str]) -> bool:
+    """Return whether a number stands in one stretch with the name of its thing, and with no other
+    number and no other name: the 50 of "52 there and only 50 in Bend".
+    """
+    start, stop = stretch(unit, place)
+    own = stems_of(of.replace("|", " "))
+    same = [p for p in range(start, stop) if p in unit.values and unit.values[p].type in types]
+    words = unit.sentence.words
+    names = [p for p in range(max(start, 1), stop) if words[p].capital and p not in unit.values]
+    if same != [place] or not names:
+        return False
+    return all(words[p].bases & own for p in names)
+
+
 _BEGINS = frozenset(["from", "start", "starting", "begin", "beginning"])
 _ENDS = frozenset(["until", "till", "to", "through", "end", "ending"])
 
@@ -155,9 +169,23 @@ def of_thing(what: str, unit: Unit, places: list[int]) -> list[int]:
         start, stop = stretch(unit, place)
         if share(what, unit.stems[start:stop]) == 1.0:
             near.append(place)
-        elif not _names_somebody(unit, start, stop):
+        elif not (_names_somebody(unit, start, stop) or _has_its_own(unit, start, stop, what)):
             return places
     return near if what and near else places
+
+
+_OF_TIMES = frozenset(
+    {"begin", "begins", "beginning", "start", "starts", "starting", "end", "ends", "ending", "close"}
+    | {"closes", "open", "opens", "leave", "leaves", "arrive", "arrives", "return", "returns"}
+)
+
+
+def _has_its_own(unit: Unit, start: int, stop: int, what: str) -> bool:
+    """Return whether a stretch says of what its time is, and it is another thing: "it begins at 7"
+    where the end is meant.
+    """
+    said = {word.text for word in unit.sentence.words[start:stop]} & _OF_TIMES
+    return bool(said) and not said & stems_of(what.replace("|", " "))
 
 
 def _names_somebody(unit: Unit, start: int, stop: int) -> bool:

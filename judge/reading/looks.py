@@ -35,15 +35,20 @@ def looks(spoken: Spoken) -> tuple[str, ...]:
 
     What was looked up before a deed is not meant.
     """
+    return tuple(unit.raw for unit in asserted(spoken) if _tells_of_a_look(unit))
+
+
+def asserted(spoken: Spoken) -> list[Unit]:
+    """Return the units of a text that are not taken back, left open or asked."""
     key = (spoken.text, spoken.today, spoken.people)
     marks = marked(*key)
     out = marks.taken_back | marks.either | marks.unsure
     units = [unit for unit in taken_apart(*key).units if unit.number not in out]
-    return tuple(unit.raw for unit in units if _tells_of_a_look(unit))
+    return [unit for unit in units if not unit.sentence.question]
 
 
 def _tells_of_a_look(unit: Unit) -> bool:
-    if unit.sentence.question or unit.quoted:
+    if unit.quoted:
         return False
     found = _LOOKED.search(unit.low)
     if found is None:

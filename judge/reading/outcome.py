@@ -29,7 +29,8 @@ class Reading:
     `mention` finds a sentence that tells the claim without its words, where the text is not read as
     claiming it; that is enough where something has to be told.
     `gist` finds one that tells the statement in words of its own, which is enough there, too. `own`
-    are the slots of `named` whose value stands in the same clause; None: not told.
+    are the slots of `named` whose value stands in the same clause; None: not told. `bound` tells
+    that the contradicting value stands with the claim's own thing and no other: "only 50 in Bend".
     """
 
     stance: Stance
@@ -38,6 +39,7 @@ class Reading:
     unconfirmed: bool = False
     named: frozenset[str] | None = None
     own: frozenset[str] | None = None
+    bound: bool = False
     mention: Callable[[], str] = field(default=_nothing, compare=False, repr=False)
     gist: Callable[[], str] = field(default=_nothing, compare=False, repr=False)
 
@@ -59,7 +61,8 @@ class Instance:
 
     `providers` are the services that the place names. `part` holds whom it names if those are only
     some of the people of the claim, `named` the slots whose value it names, `own` those of them
-    that its clause names itself, and `slot` the one of which it names another value.
+    that its clause names itself, `slot` the one of which it names another value, and `bound` whether
+    that value is said of the claim's thing alone.
     """
 
     unit: Unit
@@ -72,6 +75,7 @@ class Instance:
     named: frozenset[str] = frozenset()
     slot: str = ""
     own: frozenset[str] = frozenset()
+    bound: bool = False
 
 
 def together(instances: Sequence[Instance], everyone: frozenset[str]) -> list[Instance]:

@@ -84,7 +84,8 @@ def _read(parts: Parts, spoken: Spoken) -> Reading:
     if doubt is not None and not where:
         where = doubt.raw
     assert text.units or found == "silent"
-    return Reading(found, where, other, doubt is not None, named, own=own)
+    sure = against is not None and against.bound
+    return Reading(found, where, other, doubt is not None, named, own=own, bound=sure)
 
 
 def _key(claim: Claim, spoken: Spoken) -> Key:

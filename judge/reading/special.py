@@ -8,7 +8,7 @@ import functools
 import re
 from collections.abc import Callable, Sequence
 
-from judge.reading.belonging import bound, chunk, of_range, of_thing, stretch
+from judge.reading.belonging import alone_with, bound, chunk, of_range, of_thing, stretch
 from judge.reading.claims import Claim, vocabulary
 from judge.reading.concepts import stance as stance_of
 from judge.reading.content import share, words_match
@@ -233,7 +233,9 @@ def _figures(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
                 full = full and not doubted
                 if of and alone and sure and full and not _qualified(unit, of):
                     other = f"says {value.raw}, not {want:g}"
-                    found.append(Instance(unit, place, "other", contradiction=other))
+                    only = alone_with(unit, place, of, types)
+                    made = Instance(unit, place, "other", contradiction=other, bound=only)
+                    found.append(made)
     return found
 
 
@@ -323,15 +325,17 @@ def _whens(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
             continue
         right = {}
         wrong = {}
+        narrowed = False
         for slot in wanted:
-            places = [p for p, v in unit.values.items() if v.type == slot]
-            places = of_range(what, unit, places) or of_thing(what, unit, places)
+            every = [p for p, v in unit.values.items() if v.type == slot]
+            places = of_range(what, unit, every) or of_thing(what, unit, every)
             good = [p for p in places if agrees(slot, claim.slots[slot], unit.values[p], ())]
             good = [p for p in good if _value_of(key, unit, p) == "yes"] or good
             if good:
                 right[slot] = good[0]
             elif places:
                 wrong[slot] = places
+                narrowed = 0 < len(places) < len(every)
         if what and len(wrong) > 1:
             wrong = _beside(what, unit, wrong)
         if right and not wrong and _others_near(claim, text, unit, wanted, set(right)):
@@ -352,7 +356,8 @@ def _whens(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
             ):
                 raw = unit.values[places[0]].raw
                 other = f"says {raw}, not {_shown(slot, claim.slots[slot])}"
-                found.append(Instance(unit, places[0], "other", contradiction=other))
+                made = Instance(unit, places[0], "other", contradiction=other, bound=narrowed)
+                found.append(made)
     if not wanted and what:
         for unit in text.units:
             dated = any(v.type in ("day", "time") for v in unit.values.values())

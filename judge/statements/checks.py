@@ -286,8 +286,10 @@ def _wrong(
     if denied and not reading.mentioned and not mended:
         return f"denies what is so ({sentence}): {_quoted(reading.where)}"
     fact = vocabulary()[statement.kind].frame in ("figure", "when")
-    past = fact and isinstance(statement.turn, int) and statement.turn < text.turn
-    open_ = reading.where not in explained and statement.mode != "never" and not past
+    early = isinstance(statement.turn, int) and statement.turn < text.turn
+    past = fact and early and not reading.bound
+    open_ = reading.bound or reading.where not in explained
+    open_ = open_ and statement.mode != "never" and not past
     if holds and reading.contradiction and open_:
         return f"{reading.contradiction}: {_quoted(reading.where)}"
     return ""
