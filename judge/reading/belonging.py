@@ -175,7 +175,18 @@ def of_thing(what: str, unit: Unit, places: list[int]) -> list[int]:
 
 
 _OF_TIMES = frozenset(
-    {"begin", "begins", "beginning", "start", "starts", "starting", "end", "ends", "ending", "close"}
+    {
+        "begin",
+        "begins",
+        "beginning",
+        "start",
+        "starts",
+        "starting",
+        "end",
+        "ends",
+        "ending",
+        "close",
+    }
     | {"closes", "open", "opens", "leave", "leaves", "arrive", "arrives", "return", "returns"}
 )
 
@@ -186,6 +197,13 @@ def _has_its_own(unit: Unit, start: int, stop: int, what: str) -> bool:
     """
     said = {word.text for word in unit.sentence.words[start:stop]} & _OF_TIMES
     return bool(said) and not said & stems_of(what.replace("|", " "))
+
+
+def ends_or_begins(what: str, unit: Unit, place: int) -> bool:
+    """Return whether a time stands with the claim's own word for it: "it ends at 9"."""
+    start, stop = stretch(unit, place)
+    said = {word.text for word in unit.sentence.words[start:stop]} & _OF_TIMES
+    return bool(said & stems_of(what.replace("|", " ")))
 
 
 def _names_somebody(unit: Unit, start: int, stop: int) -> bool:

@@ -19,13 +19,15 @@ class Deed:
     """A completed deed that the assistant claims of itself.
 
     `slots` are those that could be read; `where` is the sentence. `towards` are those to whom it
-    was done, where they are clear: for each, the full names that may be meant.
+    was done, where they are clear: for each, the full names that may be meant. `through` holds the
+    services that may be meant by "through Venmo", if the clause names just one.
     """
 
     kind: str
     slots: dict[str, Any]
     where: str
     towards: tuple[tuple[str, ...], ...] = ()
+    through: tuple[str, ...] | None = None
 
 
 _DONE = re.compile(
@@ -190,7 +192,7 @@ def _deeds(spoken: Spoken) -> tuple[Deed, ...]:
     found: dict[tuple[str, str], Deed] = {}
     for _, (_, kind, hit) in sorted(best.items(), key=lambda item: item[0]):
         where = hit.unit.raw
-        made = Deed(kind, _slots(kind, key, hit), where, _towards(kind, hit))
+        made = Deed(kind, _slots(kind, key, hit), where, _towards(kind, hit), _through(hit))
         known = found.setdefault((kind, where), made)
         if known.towards != made.towards:
             found[kind, f"{where} {made.towards}"] = made
@@ -230,6 +232,26 @@ def _towards(kind: str, hit: Hit) -> tuple[tuple[str, ...], ...]:
     return tuple(found)
 
 
+def _through(hit: Hit) -> tuple[str, ...] | None:
+    """Return which services may be meant by the one that a clause says something went through."""
+    unit = hit.unit
+    start, stop = segment(unit, hit.places)
+    words = unit.sentence.words
+    named = [
+        p for p in range(start, stop) if p in unit.values and unit.values[p].type == "provider"
+    ]
+    if len(named) != 1 or not start < named[0] or _verb(hit) > named[0]:
+        return None
+    near = {word.text for word in words[max(start, named[0] - 3) : named[0]]}
+    if (
+        words[named[0] - 1].text not in ("by", "via", "through", "over", "with")
+        or near & _RULED_OUT
+    ):
+        return None
+    return unit.values[named[0]].means
+
+
+_RULED_OUT = frozenset(["not", "instead", "rather", "than", "without", "help"])
 _ENDS = ("cancelled", "deleted")
 
 

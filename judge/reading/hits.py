@@ -194,8 +194,8 @@ def _crosses(unit: Unit, places: Sequence[int]) -> bool:
 
 
 def _begins_anew(unit: Unit, at: int, first: int) -> bool:
-    """Return whether a verb right after a comma begins a clause: "took it back, sent $40", "his mail
-    says 95, I sent it".
+    """Return whether a verb right after a comma begins a clause: "took it back, sent $40", "his
+    mail says 95, I sent it".
     """
     words = unit.sentence.words
     if words[at].text in ("i", "we") and at not in unit.sentence.colons and at + 1 < len(words):

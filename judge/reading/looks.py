@@ -11,7 +11,8 @@ from judge.reading.texts import Spoken, Unit, taken_apart
 _LOOKED = re.compile(
     r"(?:\b(?:i|we) (?:(?:have|then|also|just|even|already|now|and|always|double|both|afterwards?)"
     r" )*|\band (?:then |double |have )?|^(?:double )?)"
-    r"(?:checked|looked|verified|made sure|reread|read (?:it|them|that) (?:back|again))\b"
+    r"(?:checked|looked|verified|made sure|reread|read (?:it|them|that) (?:back|again)"
+    r"|opened (?=.*\b(?:afterwards?|to check|to make sure|to be (?:sure|certain|on the safe))\b))"
 )
 _NOT_LOOKED = re.compile(
     r"\b(?:not|never|nor|neither|nobody|before|first|will|would|can|could|should|shall|if|until"
@@ -19,7 +20,7 @@ _NOT_LOOKED = re.compile(
 )
 _OUTCOME = re.compile(
     r"\b(?:afterwards?|history|activity|no duplicates?"
-    r"|sent (?:folder|mail|mails|items|emails|messages)"
+    r"|sent (?:folder|mail|mails|items|email|emails|messages|copy)|to (?:check|make sure|be sure)"
     r"|(?:is|are|was|were|has|have) (?:\w+ )?(?:there|in|gone|out|sent|through|up|arrived|landed)"
     r"|went (?:through|out)|(?:just|only|exactly) (?:the )?once|getting it)\b"
 )

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from judge.reading.texts import Text, Unit, taken_apart
 
 _NOT_A_THING = (
-    r"(?! (?:one|1|xnumber\d+x|first|second|old|older|other|earlier|email|mail|message|letter|note|request|entry"
-    r"|figure|number|date|day|version|copy|draft|page|reading|price)\b)"
+    r"(?! (?:one|1|xnumber\d+x|first|second|old|older|other|earlier|email|mail|message|letter|note"
+    r"|request|entry|figure|number|date|day|version|copy|draft|page|reading|price)\b)"
 )
-"""What keeps "ignore that" from taking a text back: "his first mail says 65, so ignore that one"."""
+"""What keeps "ignore that" from taking a text back: "his mail says 65, so ignore that one"."""
 _BACK = re.compile(
     # What begins a word stands in one group, so that the search passes over all other letters.
     r"(?:\b(?:none|nothing|not (?:all|any|everything)|little) of (?:that|this|it|the above|what i"

@@ -61,8 +61,8 @@ class Instance:
 
     `providers` are the services that the place names. `part` holds whom it names if those are only
     some of the people of the claim, `named` the slots whose value it names, `own` those of them
-    that its clause names itself, `slot` the one of which it names another value, and `bound` whether
-    that value is said of the claim's thing alone.
+    that its clause names itself, `slot` the one of which it names another value, and `bound`
+    whether that value is said of the claim's thing alone.
     """
 
     unit: Unit

@@ -479,6 +479,9 @@ def _negated_after(sentence: Sentence, last: int) -> bool:
         return text in ("no", "not", "false", "failed", "none", "unsuccessful")
     if at in sentence.breaks:
         return False
+    tail = [word.text for word in words[at : at + 3]]
+    if tail[:2] == ["never", "happened"] or tail[:3] == ["did", "not", "happen"]:
+        return True
     if text in ("0", "zero"):
         return words[at + 1 : at + 2] != () and "time" in words[at + 1].bases
     return (

@@ -163,6 +163,8 @@ def _cut(unit: Unit, at: int, places: set[int]) -> bool:
     first = at + joins
     for place in range(first, min(first + 7, len(words))):
         if place > first and (place in breaks or words[place].text in _CUTS):
+            if words[place - 1].text in ("yes", "no", "indeed"):
+                continue  # "and yes, the old one is gone"
             return False
         if place in places:
             return _has_verb(unit, at, places)

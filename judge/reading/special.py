@@ -8,7 +8,15 @@ import functools
 import re
 from collections.abc import Callable, Sequence
 
-from judge.reading.belonging import alone_with, bound, chunk, of_range, of_thing, stretch
+from judge.reading.belonging import (
+    alone_with,
+    bound,
+    chunk,
+    ends_or_begins,
+    of_range,
+    of_thing,
+    stretch,
+)
 from judge.reading.claims import Claim, vocabulary
 from judge.reading.concepts import stance as stance_of
 from judge.reading.content import share, words_match
@@ -91,6 +99,7 @@ _DOWN = re.compile(
     r"|not working"
     r"|rate limit\w*|could not get|could not reach|out of service|not load\w*|did not answer|503)\b"
 )
+_FORECAST = ("percent", "temp", "number", "money", "time")
 _OFFERED = re.compile(
     r"\b(?:i|we) (?:can|could|would|might) (?:also |still |instead )?"
     r"(?:see|look|check|use|get|take|go|try|read|ask)\b"
@@ -246,7 +255,7 @@ def _counts(unit: Unit, place: int, claim: Claim) -> bool:
 
 
 def _qualified(unit: Unit, of: str) -> bool:
-    """Return whether a sentence tells of a former figure, of a bound, of a share or of another sum."""
+    """Return whether a sentence tells of a former figure, a bound, a share or another sum."""
     if _BOUND.search(unit.low):
         return True
     own = stems_of(of.replace("|", " "))
@@ -335,7 +344,7 @@ def _whens(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
                 right[slot] = good[0]
             elif places:
                 wrong[slot] = places
-                narrowed = 0 < len(places) < len(every)
+                narrowed = 0 < len(places) < len(every) and ends_or_begins(what, unit, places[0])
         if what and len(wrong) > 1:
             wrong = _beside(what, unit, wrong)
         if right and not wrong and _others_near(claim, text, unit, wanted, set(right)):
@@ -405,7 +414,10 @@ def _sources(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
     names = set(provider_names(claim.slots.get("provider", "")))
     found = []
     category = _rivals(names)
+    offering = any(unit.sentence.question for unit in text.units)
     for unit in text.units:
+        if offering and not any(value.type in _FORECAST for value in unit.values.values()):
+            continue  # what is there to ask is no source yet
         sourced = {m[1] or m[2] for m in _SOURCED.finditer(unit.low)}
         for place, value in unit.values.items():
             if value.type != "provider":

@@ -41,7 +41,8 @@ def strays(kind: str, unit: Unit, places: Sequence[int]) -> bool:
 
 _AT_ONCE = re.compile(
     r"\b(?:not|unable to|refused to|never) (?:\w+ ){0,3}(?:both|all|two|three|\d|xnumber\d+x)\b"
-    r".{0,40}?\b(?:in (?:one|1|xnumber\d+x|a single|the same) \w+|at once|at the same time|together)\b"
+    r".{0,40}?\b(?:in (?:one|1|xnumber\d+x|a single|the same) \w+|at once"
+    r"|at the same time|together)\b"
 )
 
 
@@ -133,7 +134,9 @@ def _looked_again(unit: Unit, places: Sequence[int]) -> bool:
 def _of_connection(unit: Unit, places: Sequence[int]) -> bool:
     """Return whether only a connection ended: "the connection dropped while I was sending it"."""
     words = unit.sentence.words
-    ended = [place for place in places if place and words[place].text in ("dropped", "cut", "ended")]
+    ended = [
+        place for place in places if place and words[place].text in ("dropped", "cut", "ended")
+    ]
     return any(words[place - 1].text in ("connection", "line", "call") for place in ended)
 
 

@@ -53,6 +53,20 @@ def changed_anything(record: Record, before: int) -> bool:
     return any(attempt.effects for attempt in record.attempts if attempt.seq < before)
 
 
+def done_elsewhere(deed: Deed, record: Record, before: int) -> bool:
+    """Return whether a payment is said to have gone by a service that changed nothing, while
+    another one did: "I sent her $128 through Zelle" where only Venmo paid.
+    """
+    via = deed.through
+    if via is None or deed.kind not in ("paid", "requested"):
+        return False
+    worked = set()
+    for attempt in record.attempts:
+        if attempt.seq < before and attempt.effects and _of_category(attempt, ("payments",)):
+            worked.add(attempt.service)
+    return bool(worked) and worked.isdisjoint(via)
+
+
 _ENDING = re.compile(
     r"cancel|delet|remov|withdraw|declin|clos|recall|trash|revo|undo|archiv|discard|respond|move"
     r"|return|refund|stop|void|update|manage|edit|unarchive|leave|clear|pay|reverse|take_back"
@@ -91,9 +105,9 @@ def untouched(kind: str, name: str, record: Record, before: int) -> bool:
         return False
     for attempt in record.attempts:
         made = attempt.effects or attempt.firings or attempt.is_error
-        if attempt.seq < before and made and _of_category(attempt, sort.category):
-            if name in people_of(record, attempt):
-                return False
+        sort_fits = attempt.seq < before and made and _of_category(attempt, sort.category)
+        if sort_fits and name in people_of(record, attempt):
+            return False
     return True
 
 

@@ -11,7 +11,7 @@ from servers.kit.service import services
 
 _PLACES = {
     "payments": r"history|activity|transactions?",
-    "email": r"sent (?:folder|mail|mails|items|emails|messages)",
+    "email": r"sent (?:folder|mail|mails|items|email|emails|messages|copy)",
     "calendar": r"calendar",
 }
 """Words for where one looks, by the category of the services that have it."""
