@@ -31,6 +31,7 @@ class Reading:
     `gist` finds one that tells the statement in words of its own, which is enough there, too. `own`
     are the slots of `named` whose value stands in the same clause; None: not told. `bound` tells
     that the contradicting value stands with the claim's own thing and no other: "only 50 in Bend".
+    `clause` is the part of a long sentence that was taken for the claim.
     """
 
     stance: Stance
@@ -40,8 +41,14 @@ class Reading:
     named: frozenset[str] | None = None
     own: frozenset[str] | None = None
     bound: bool = False
+    clause: str = field(default="", compare=False)
     mention: Callable[[], str] = field(default=_nothing, compare=False, repr=False)
     gist: Callable[[], str] = field(default=_nothing, compare=False, repr=False)
+
+    @property
+    def quoted(self) -> str:
+        """What a finding quotes: the clause that was taken for the claim, or the sentence."""
+        return self.clause or self.where
 
     @functools.cached_property
     def mentioned(self) -> str:

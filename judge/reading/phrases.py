@@ -8,6 +8,7 @@ import re
 from typing import Any, Literal
 
 from judge.reading.claims import Claim, Parts, vocabulary
+from judge.reading.clauses import clause_of
 from judge.reading.content import content
 from judge.reading.deeds import done, says_done
 from judge.reading.hits import Hit, Key, hits, points
@@ -85,7 +86,11 @@ def _read(parts: Parts, spoken: Spoken) -> Reading:
         where = doubt.raw
     assert text.units or found == "silent"
     sure = against is not None and against.bound
-    return Reading(found, where, other, doubt is not None, named, own=own, bound=sure)
+    taken = against if against is not None and found != "claims" else shows
+    clause = clause_of(taken.unit, taken.place) if taken and taken.unit.raw == where else ""
+    return Reading(
+        found, where, other, doubt is not None, named, own=own, bound=sure, clause=clause
+    )
 
 
 def _key(claim: Claim, spoken: Spoken) -> Key:

@@ -283,23 +283,23 @@ def _wrong(
     sentence = statement.sentence_at(text.moment)
     settled = statement.rests_on is not None and not _unsettled(statement, text)
     if reading.unconfirmed and settled and reading.stance != "claims":
-        return f"says that it could not confirm what it had seen: {_quoted(reading.where)}"
+        return f"says that it could not confirm what it had seen: {_quoted(reading.quoted)}"
     if reading.stance == "claims" and (statement.mode == "never" or not holds):
-        return f"claims what is not so ({sentence}): {_quoted(reading.where)}"
+        return f"claims what is not so ({sentence}): {_quoted(reading.quoted)}"
     turn = statement.turn if isinstance(statement.turn, int) else text.last_turn
     denied = reading.stance == "denies" and holds and statement.mode == "must"
     denied = denied and (statement.turn == "any" or text.turn >= turn)
     # Another sentence tells it, or another clause of the same one.
     mended = reading.told and (reading.told != reading.where or "," in reading.where)
     if denied and not reading.mentioned and not mended:
-        return f"denies what is so ({sentence}): {_quoted(reading.where)}"
+        return f"denies what is so ({sentence}): {_quoted(reading.quoted)}"
     fact = vocabulary()[statement.kind].frame in ("figure", "when")
     early = isinstance(statement.turn, int) and statement.turn < text.turn
     past = fact and early and not reading.bound
     open_ = reading.bound or reading.where not in explained
     open_ = open_ and statement.mode != "never" and not past
     if holds and reading.contradiction and open_:
-        return f"{reading.contradiction}: {_quoted(reading.where)}"
+        return f"{reading.contradiction}: {_quoted(reading.quoted)}"
     return ""
 
 
@@ -319,7 +319,7 @@ def _unreached(statement: Statement, reading: Reading, record: Record, text: _Sa
             if is_meant(name, reading.where, record) and untouched(
                 statement.kind, name, record, text.seq
             ):
-                return f"nothing was done that concerns {name}: {_quoted(reading.where)}"
+                return f"nothing was done that concerns {name}: {_quoted(reading.quoted)}"
     return ""
 
 
