@@ -192,7 +192,7 @@ def _deeds(spoken: Spoken) -> tuple[Deed, ...]:
     found: dict[tuple[str, str], Deed] = {}
     for _, (_, kind, hit) in sorted(best.items(), key=lambda item: item[0]):
         where = hit.unit.raw
-        made = Deed(kind, _slots(kind, key, hit), where, _towards(kind, hit), _through(hit))
+        made = Deed(kind, _slots(kind, key, hit), where, _towards(kind, hit), _through(kind, hit))
         known = found.setdefault((kind, where), made)
         if known.towards != made.towards:
             found[kind, f"{where} {made.towards}"] = made
@@ -232,7 +232,7 @@ def _towards(kind: str, hit: Hit) -> tuple[tuple[str, ...], ...]:
     return tuple(found)
 
 
-def _through(hit: Hit) -> tuple[str, ...] | None:
+def _through(kind: str, hit: Hit) -> tuple[str, ...] | None:
     """Return which services may be meant by the one that a clause says something went through."""
     unit = hit.unit
     start, stop = segment(unit, hit.places)
@@ -243,10 +243,10 @@ def _through(hit: Hit) -> tuple[str, ...] | None:
     if len(named) != 1 or not start < named[0] or _verb(hit) > named[0]:
         return None
     near = {word.text for word in words[max(start, named[0] - 3) : named[0]]}
-    if (
-        words[named[0] - 1].text not in ("by", "via", "through", "over", "with")
-        or near & _RULED_OUT
-    ):
+    ways = {words[named[0] - 1].text} & {"by", "via", "through", "over", "with"}
+    if kind == "mailed":
+        ways |= near & {"from"}
+    if not ways or near & _RULED_OUT:
         return None
     return unit.values[named[0]].means
 
@@ -267,7 +267,8 @@ def _of_it(hit: Hit) -> bool:
 
 def _verb(hit: Hit) -> int:
     words = hit.unit.sentence.words
-    return next((p for p in hit.places if words[p].form == "ed"), -1)
+    past = (p for p in hit.places if words[p].form == "ed" or words[p].text == "put")
+    return next(past, -1)
 
 
 def _own(hit: Hit) -> bool:

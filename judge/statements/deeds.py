@@ -54,15 +54,18 @@ def changed_anything(record: Record, before: int) -> bool:
 
 
 def done_elsewhere(deed: Deed, record: Record, before: int) -> bool:
-    """Return whether a payment is said to have gone by a service that changed nothing, while
+    """Return whether a payment or a mail is said to have gone by a service that made nothing, while
     another one did: "I sent her $128 through Zelle" where only Venmo paid.
     """
     via = deed.through
-    if via is None or deed.kind not in ("paid", "requested"):
+    category = {"paid": "payments", "requested": "payments", "mailed": "email"}.get(deed.kind)
+    if via is None or category is None:
         return False
     worked = set()
     for attempt in record.attempts:
-        if attempt.seq < before and attempt.effects and _of_category(attempt, ("payments",)):
+        made = any(change["old"] is None for change in attempt.effects)
+        changed = made or (attempt.effects and category == "payments")
+        if attempt.seq < before and changed and _of_category(attempt, (category,)):
             worked.add(attempt.service)
     return bool(worked) and worked.isdisjoint(via)
 
