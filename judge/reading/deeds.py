@@ -248,7 +248,9 @@ def _through(kind: str, hit: Hit) -> tuple[str, ...] | None:
         ways |= near & {"from"}
     if not ways or near & _RULED_OUT:
         return None
-    return unit.values[named[0]].means
+    value = unit.values[named[0]]
+    written = value.raw.casefold()  # "your own address" may be of any service
+    return value.means if any(n.split("_")[0] in written for n in value.means) else None
 
 
 _RULED_OUT = frozenset(["not", "instead", "rather", "than", "without", "help"])

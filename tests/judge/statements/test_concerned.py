@@ -42,6 +42,7 @@ def test_what_a_call_was_about_is_no_invention(text: str) -> None:
         "I sent Jordan Park $27.50, and I cancelled the request from Ben Asher.",
         "I sent Jordan Park $27.50 from your savings account.",
         "I sent Jordan Park $27.50 through Zelle.",
+        "I sent Jordan Park $27.50, and I put Ben Asher on copy.",
         "I sent Jordan Park $27.50 and checked that it is there once.",
     ],
 )
