@@ -14,6 +14,7 @@ from benchmarks import (
     calls,
     days,
     faults,
+    histories,
     hosting,
     judging,
     listing,
@@ -41,6 +42,7 @@ def main() -> None:
         *anyio.run(listing.measure),
         *starts.measure(),
         *hosting.measure(),
+        *histories.measure(),
     ]
     if "--json" in sys.argv:
         print(json.dumps([r._asdict() for r in rows]))

@@ -74,7 +74,11 @@ def size(name: str) -> Size:
     """Return the size of an instance's history."""
     made = instances.instance(name)
     assert made.history is not None
-    sessions = history.live(made.history).sessions
+    return counted(history.live(made.history).sessions)
+
+
+def counted(sessions: Sequence[history.LivedSession]) -> Size:
+    """Return the size of past sessions."""
     texts = []
     calls = []
     for session in sessions:

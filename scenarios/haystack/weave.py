@@ -150,7 +150,11 @@ class Weave:
         """Return where a use comes in the order of drawing."""
         errand, use = drawn
         chance = share("weave", self.root, self.seed, errand.key, use)
-        return mixture.rank(self._kind, errand, use, chance) if self.is_instance else chance
+        if self.is_instance:
+            return mixture.rank(mixture.TILTS[self._kind], errand, use, chance)
+        if self.sessions > SHORT:
+            return mixture.rank(mixture.LONG, errand, use, chance)
+        return chance
 
     def _fits(self, errand: Errand, use: int) -> bool:
         spares = errand.writes.isdisjoint(self.spared)
