@@ -76,24 +76,16 @@ def measure() -> list[Row]:
 
 
 def _rows(person: str, folder: Path, other: Path) -> list[Row]:
+    lives = [apart(person, sessions, folder) for sessions in SIZES]
+    first = lives[0]["seconds"] / SIZES[0]
     rows = []
-    per_session = 0.0
-    for sessions in SIZES:
-        cold = apart(person, sessions, folder)
-        each = cold["seconds"] / sessions
-        ratio = f"{each / per_session:.2f} a session" if per_session else ""
-        per_session = per_session or each
-        is_most = sessions == SIZES[-1]
-        rows.append(
-            Row(
-                f"{person}: {sessions:,} past sessions, {cold['tokens']:,.0f} tokens, "
-                f"{cold['memory']} MB",
-                f"{cold['seconds']:.1f} s",
-                "",
-                ratio,
-                "< 30 s, a million tokens" if is_most else "",
-            )
-        )
+    for sessions, cold in zip(SIZES, lives, strict=True):
+        size = f"{cold['tokens']:,.0f} tokens, {cold['memory']} MB"
+        each = cold["seconds"] / sessions / first
+        aim = "< 30 s, a million tokens" if sessions == SIZES[-1] else ""
+        what = f"{person}: {sessions:,} past sessions, {size}"
+        rows.append(Row(what, f"{cold['seconds']:.1f} s", "", f"{each:.2f} a session", aim))
+    cold = lives[-1]
     warm = apart(person, SIZES[-1], folder)
     again = apart(person, SIZES[-1], other)
     same = len({cold["digest"], warm["digest"], again["digest"]}) == 1
