@@ -1,6 +1,6 @@
 """Long histories that were lived, kept in the cache folder beside the worlds.
 
-A history of a thousand sessions is lived in a quarter of a minute and read in a tenth of a second.
+A history of a thousand sessions is lived in twenty seconds or so and read in a tenth of a second.
 """
 
 from __future__ import annotations

@@ -30,6 +30,21 @@ def test_everything_in_a_pool_can_have_happened_in_one_year(person: str) -> None
     assert [text for text, times in said.items() if times > 1] == []
 
 
+@people
+def test_talks_are_short_and_long_and_make_a_thousand_sessions(person: str) -> None:
+    long_ones = []
+    asked = set()
+    for errand in pool.errands(person).values():
+        messages = 1 + sum(turn.user is not None for turn in errand.turns)
+        asked.add(messages)
+        if messages >= 9:
+            long_ones.append(errand.key)
+    assert len(long_ones) >= 12
+    assert (min(asked), max(asked)) >= (2, 11)
+    thousand = Weave(person, 1000).written().sessions
+    assert len({session.named for session in thousand}) == 1000
+
+
 def test_a_weave_is_the_same_for_the_same_numbers_and_in_order_of_time() -> None:
     one = Weave("maya", 4, 1).written()
     assert one == Weave("maya", 4, 1).written() == weave.named(Weave("maya", 4, 1).name).written()
