@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -73,7 +74,7 @@ def _drawn(groups: dict[str, list[Trial]], by: Axis) -> tuple[Mapping[str, Seque
     from client_harness.haystack.figures import of_instances as instances_in
     from client_harness.wild import curves as of_tasks
 
-    trials = [trial for part in groups.values() for trial in part]
+    trials = list(itertools.chain.from_iterable(groups.values()))
     if by is Axis.distractors or (by is Axis.distance and instances_in(trials)):
         instance_axis: of_instances.Axis = "distance" if by is Axis.distance else "distractors"
         return of_instances.curves(groups, instance_axis), of_instances.UNITS
