@@ -16,7 +16,7 @@ from servers.kit.plain import is_there
 
 ROOT = Path(__file__).parent.parent
 NAME = "haywire"
-PATIENCE = 60
+PATIENCE = 120
 """Seconds in which the servers must have started, for clients that otherwise wait for less."""
 
 
