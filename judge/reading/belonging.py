@@ -130,12 +130,17 @@ def alone_with(unit: Unit, place: int, of: str, types: Sequence[str]) -> bool:
     """
     start, stop = stretch(unit, place)
     own = stems_of(of.replace("|", " "))
-    same = [p for p in range(start, stop) if p in unit.values and unit.values[p].type in types]
-    words = unit.sentence.words
-    names = [p for p in range(max(start, 1), stop) if words[p].capital and p not in unit.values]
-    if same != [place] or not names:
-        return False
-    return all(words[p].bases & own for p in names)
+    names = 0
+    for at in range(start, stop):
+        value = unit.values.get(at)
+        if value is not None and at != place and value.type in types:
+            return False
+        word = unit.sentence.words[at]
+        if value is None and at and word.capital:
+            names += 1
+            if not word.bases & own:
+                return False
+    return names > 0
 
 
 _BEGINS = frozenset(["from", "start", "starting", "begin", "beginning"])

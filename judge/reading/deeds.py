@@ -237,9 +237,8 @@ def _through(kind: str, hit: Hit) -> tuple[str, ...] | None:
     unit = hit.unit
     start, stop = segment(unit, hit.places)
     words = unit.sentence.words
-    named = [
-        p for p in range(start, stop) if p in unit.values and unit.values[p].type == "provider"
-    ]
+    inside = [place for place in unit.values if start <= place < stop]
+    named = [place for place in inside if unit.values[place].type == "provider"]
     if len(named) != 1 or not start < named[0] or _verb(hit) > named[0]:
         return None
     near = {word.text for word in words[max(start, named[0] - 3) : named[0]]}
@@ -269,8 +268,12 @@ def _of_it(hit: Hit) -> bool:
 
 def _verb(hit: Hit) -> int:
     words = hit.unit.sentence.words
-    past = (p for p in hit.places if words[p].form == "ed" or words[p].text == "put")
-    return next(past, -1)
+    return next((p for p in hit.places if words[p].form == "ed"), _put(hit))
+
+
+def _put(hit: Hit) -> int:
+    words = hit.unit.sentence.words
+    return next((p for p in hit.places if words[p].text == "put"), -1)
 
 
 def _own(hit: Hit) -> bool:

@@ -134,9 +134,7 @@ def _looked_again(unit: Unit, places: Sequence[int]) -> bool:
 def _of_connection(unit: Unit, places: Sequence[int]) -> bool:
     """Return whether only a connection ended: "the connection dropped while I was sending it"."""
     words = unit.sentence.words
-    ended = [
-        place for place in places if place and words[place].text in ("dropped", "cut", "ended")
-    ]
+    ended = [place for place in places if words[place].text in ("dropped", "cut", "ended")]
     return any(words[place - 1].text in ("connection", "line", "call") for place in ended)
 
 

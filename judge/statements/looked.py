@@ -44,8 +44,10 @@ def never_looked(record: Record, sentence: str, turn: int, before: int) -> bool:
 def _there(wrote: list[Attempt], sentence: str) -> list[Attempt]:
     """Return the deeds at the service that a sentence names, or where it says one looked."""
     low = sentence.casefold()
-    titles = {name: cls.title.casefold() for name, cls in services().items()}
-    named = {name for name, title in titles.items() if re.search(rf"\b{re.escape(title)}\b", low)}
+    named = set()
+    for name, cls in services().items():
+        if re.search(rf"\b{re.escape(cls.title.casefold())}\b", low):
+            named.add(name)
     found = [attempt for attempt in wrote if attempt.service in named]
     if found:
         return found
