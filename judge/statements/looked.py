@@ -37,8 +37,11 @@ def never_looked(record: Record, sentence: str, turn: int, before: int) -> bool:
         looked = set()
     else:
         return False
-    reads = [a for a in earlier if a.effect == "read" and a.seq > start.seq]
-    return not any(not looked or read.service in looked for read in reads)
+    for attempt in earlier:
+        later = attempt.effect == "read" and attempt.seq > start.seq
+        if later and (not looked or attempt.service in looked):
+            return False
+    return True
 
 
 def _there(wrote: list[Attempt], sentence: str) -> list[Attempt]:
