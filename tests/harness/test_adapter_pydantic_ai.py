@@ -93,6 +93,8 @@ async def test_it_calls_tools_numbers_its_steps_and_keeps_the_conversation() -> 
     assert first.usage["prompt_tokens"] == 300
     roles = [m["role"] for m in endpoint.bodies[-1]["messages"]]
     assert roles[:6] == ["system", "user", "assistant", "tool", "assistant", "user"]
+    told = endpoint.bodies[-1]["messages"][0]["content"]
+    assert told.startswith("You are a personal assistant") and "Today is Saturday" in told
     past = endpoint.bodies[-1]["messages"][1]["content"]
     assert past.startswith("[Conversation of 2026-02-03T09:00:00Z]")
     assert {"clock__wait", "venmo__send_money"} <= endpoint.offered(0)

@@ -157,6 +157,28 @@ def test_a_run_tells_its_agents_and_the_report_says_what_and_how(tmp_path: Path)
     assert "cannot be compared: told differs" in refusal(refused)
 
 
+LISTS = """body = {"jsonrpc": "2.0", "id": 2, "method": "tools/list", "params": {"_meta": META}}
+wanted = {
+    "content-type": "application/json",
+    "accept": "application/json, text/event-stream",
+    "mcp-protocol-version": "2026-07-28",
+    "mcp-method": "tools/list",
+    **clock["headers"],
+}
+asked = urllib.request.Request(clock["url"], json.dumps(body).encode(), wanted)
+(HERE / "listed.json").write_bytes(urllib.request.urlopen(asked).read())"""
+
+
+@pytest.mark.parametrize("guide", ["schema", "preamble"])
+def test_only_the_guide_schema_adds_hints_to_the_tools_of_a_run(tmp_path: Path, guide: str) -> None:
+    started = ("--agent", "process", "--command", program(tmp_path, before=LISTS))
+    line = ("run", scenario(tmp_path), *started, "--guide", guide, "--out", tmp_path / "run")
+    assert command(*line).status == 0
+    listed = json.loads((tmp_path / "listed.json").read_text())["result"]["tools"]
+    hinted = [tool["name"] for tool in listed if f"Hint: {READS}" in tool["description"]]
+    assert ("get_time" in hinted) == (guide == "schema"), listed
+
+
 def test_agents_that_take_instructions_differently_are_not_compared(tmp_path: Path) -> None:
     home = tmp_path / "run"
     started = ("--agent", "process", "--agent", "noop", "--agent", "oracle")
