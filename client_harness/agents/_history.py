@@ -25,9 +25,13 @@ def header(at: str) -> str:
     return f"[Conversation of {at}]"
 
 
-def _opening(session: LivedSession) -> str:
-    """Return what precedes a session's first text: nothing, if it is the present conversation."""
-    return "" if session.get("goes_on") else f"{header(session['at'])}\n"
+def _opening(session: LivedSession, sessions: Sequence[LivedSession]) -> str:
+    """Return what precedes a session's first text.
+
+    That is nothing for the present conversation, if there is no past to tell it from.
+    """
+    alone = session.get("goes_on", False) and len(sessions) == 1
+    return "" if alone else f"{header(session['at'])}\n"
 
 
 def chat(sessions: Sequence[LivedSession]) -> list[dict[str, Any]]:
@@ -38,7 +42,7 @@ def chat(sessions: Sequence[LivedSession]) -> list[dict[str, Any]]:
     conversation: list[dict[str, Any]] = []
     numbers = count(1)
     for session in sessions:
-        opening = _opening(session)
+        opening = _opening(session, sessions)
         for message in session["messages"]:
             calls = message.get("calls")
             if calls is None:
@@ -75,7 +79,7 @@ def messages(sessions: Sequence[LivedSession]) -> list[dict[str, str]]:
     """Return `[{role, text}]`, with calls and their results described in words."""
     plain = []
     for session in sessions:
-        opening = _opening(session)
+        opening = _opening(session, sessions)
         for message in session["messages"]:
             plain.append({"role": message["role"], "text": opening + _in_words(message)})
             opening = ""
@@ -84,7 +88,8 @@ def messages(sessions: Sequence[LivedSession]) -> list[dict[str, str]]:
 
 def text(sessions: Sequence[LivedSession]) -> str:
     """Return all sessions as one transcript."""
-    return "\n\n".join(f"{_opening(session)}{_transcript(session)}" for session in sessions)
+    parts = [_opening(session, sessions) + _transcript(session) for session in sessions]
+    return "\n\n".join(parts)
 
 
 def rendered(sessions: Sequence[LivedSession], kind: str) -> Any:

@@ -116,7 +116,9 @@ class ModelAgent:
         self._begin_with(_history.chat(given.history))
         # Whatever an agent remembers of a past, it knows what day it is.
         has_past = bool(given.history or given.to_remember)
-        self._opening = f"{_history.header(iso(given.tools.now))}\n" if has_past else ""
+        goes_on = bool(given.history) and given.history[-1].get("goes_on", False)
+        begins = has_past and not goes_on
+        self._opening = f"{_history.header(iso(given.tools.now))}\n" if begins else ""
         endpoint = Endpoint(options.api_base, options.retries, max_wait=options.max_wait)
         self._source: Endpoint | Recording = endpoint
         if options.replay is not None:

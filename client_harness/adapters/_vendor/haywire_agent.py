@@ -246,11 +246,12 @@ def opening(at: str) -> str:
 def parts_of(sessions: list[dict[str, Any]], first: int = 1) -> Iterator[Said | Called]:
     """Yield a native history, a text or a step at a time, with a dated line before each session.
 
-    A session that goes on, because it is the beginning of the present conversation, has none.
+    The beginning of the present conversation has none, if there is no past to tell it from.
     `first` is the number of the first session, if they come one by one.
     """
     for number, session in enumerate(sessions, first):
-        header = "" if session.get("goes_on") else opening(session["at"])
+        alone = session.get("goes_on") and len(sessions) == 1
+        header = "" if alone else opening(session["at"])
         for place, message in enumerate(session["messages"]):
             if header and message["role"] != "user":
                 yield Said("user", header)
