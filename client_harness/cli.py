@@ -20,6 +20,7 @@ from client_harness.commands import (
     proxying,
     running,
     serving,
+    weaving,
     wild,
 )
 
@@ -73,6 +74,7 @@ for command in (
     agents.ablate,
     haystack.curves,
     wild.compose,
+    weaving.weave,
     judging.calibrate,
     serving.serve,
     serving.connect,

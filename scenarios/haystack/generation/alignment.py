@@ -88,6 +88,14 @@ def alignment() -> Alignment:
         for spec in cls.tools.values():
             for name, frame in bank.frames().items():
                 _propose(found, cls, spec, name, frame)
+    best: dict[str, Chain] = {}
+    for chain in found.kept:
+        if chain.tool not in best or chain.near > best[chain.tool].near:
+            best[chain.tool] = chain
+    fewer = len(found.kept) - len(best)
+    if fewer:
+        found.dropped["is nearer to another frame"] += fewer
+    found.kept = sorted(best.values(), key=lambda chain: chain.tool)
     return found
 
 
@@ -134,11 +142,23 @@ def bind(cls: type[Service], spec: ToolSpec, frame: Frame) -> dict[str, Source] 
             by = "fixed" if frame.slots[slot].value is not None else "user"
             sources[slot] = Source(argument, by)
             continue
-        giver = givers(cls.name).get((argument, frame.slots[slot].search))
+        giver = _chosen(cls.name, argument, frame, slot)
         if giver is None:
             return "takes an id that no earlier call gives"
         sources[slot] = Source(argument, "reply", giver)
     return sources
+
+
+def _chosen(service: str, argument: str, frame: Frame, slot: str) -> Giver | None:
+    """Return the first call that gives an id and takes no more than what a frame has."""
+    has = set(frame.slots)
+    for several in frame.draws.values():
+        for drawn in several.values():
+            has |= {name for one in drawn for name in one}
+    for giver in givers(service).get((argument, frame.slots[slot].search), ()):
+        if set(giver.needs) <= has:
+            return giver
+    return None
 
 
 def type_of(argument: str, about: Mapping[str, Any]) -> Type | None:
@@ -177,19 +197,20 @@ def option(about: Mapping[str, Any], wanted: str) -> str | None:
 
 
 @functools.cache
-def givers(service: str) -> dict[tuple[str, bool], Giver]:
-    """Return, for each argument that is an id, an earlier call of a service that gives it.
+def givers(service: str) -> dict[tuple[str, bool], list[Giver]]:
+    """Return, for each argument that is an id, the earlier calls of a service that give it.
 
-    It is a list, or a search for words, and its rows have names.
+    They are lists, or searches (for words or for a place and days), and their rows have names.
     """
-    found: dict[tuple[str, bool], Giver] = {}
+    found: dict[tuple[str, bool], list[Giver]] = {}
     given = []
     for spec in services()[service].tools.values():
         giver = _giver(service, spec) if spec.effect == "read" else None
         if giver is not None:
             given.append(giver)
     for giver in sorted(given, key=lambda one: len(one.needs)):
-        found.setdefault((giver.field, giver.searches), giver)
+        searching = giver.searches or bool(giver.needs)
+        found.setdefault((giver.field, searching), []).append(giver)
     return found
 
 

@@ -152,6 +152,12 @@ def voice(person: str) -> Voice:
     return _read(HERE / "voices" / f"{person}.yaml", Voice)
 
 
+@functools.cache
+def follows() -> list[str]:
+    """Return what the assistant says to a situation from which a value follows."""
+    return [str(line) for line in read(HERE / "assistant.yaml")["follows"]]
+
+
 def voices() -> list[str]:
     """Return the persons who have a voice."""
     return sorted(path.stem for path in (HERE / "voices").glob("*.yaml"))

@@ -68,8 +68,10 @@ def grounded(chain: Chain, person: str, seed: str, stands: Callable[[str, Any], 
     for several in frame.draws.get(person, {}).values():
         names |= {key: str(value) for key, value in chance.choice(several).items()}
     things = _things(chain, person, chance, names)
-    main = values.main(frame, chain, names, chance)
     side = values.side(frame, chain, names, chance, things)
+    main = values.main(frame, chain, names, chance, values.prices(side))
+    for value in side:
+        value.pop("price", None)
     for value in main:
         if stands(person, value["is"] if isinstance(value, dict) else value):
             raise Dropped("a value stands in the person's world already")
@@ -99,7 +101,19 @@ def filled(text: str, names: Mapping[str, str]) -> str:
             raise InputError(f"{{{found[1]}}} in {text!r} stands for nothing; drawn: {[*names]}")
         return names[found[1]]
 
-    return _NAME.sub(put, text)
+    return _NAME.sub(put, _bare(text, names))
+
+
+def _bare(text: str, names: Mapping[str, str]) -> str:
+    """Return a text that calls a person by the first name, once the whole name was said."""
+    if "first" not in names or "who" not in names:
+        return text
+    whole = "{first}" if names["first"] == names["who"] else "{who}"
+    begun = min((text.find(one) for one in ("{who}", whole) if one in text), default=-1)
+    if begun < 0:
+        return text
+    rest = begun + len("{first}" if text.startswith("{first}", begun) else "{who}")
+    return text[:rest] + text[rest:].replace("{first}", names["who"].split()[0])
 
 
 def _names(chain: Chain, person: str) -> dict[str, str]:
@@ -141,7 +155,8 @@ def _things(
             known = getattr(bank.voice(person), of)
             fitting = [row for row in fitting if row[giver.label] in known]
         if slot == frame.side:
-            rows[slot] = fitting
+            noun = names.get("noun", "")
+            rows[slot] = [row for row in fitting if noun in row[giver.label].casefold()]
             continue
         if slot in names:  # it is drawn by its name
             fitting = [row for row in fitting if row[giver.label] == names[slot]]
@@ -155,10 +170,10 @@ def _things(
 
 def _rows(person: str, giver: Giver, names: Mapping[str, str]) -> list[dict[str, Any]]:
     """Return the rows that a giver gives in a person's world."""
+    needs = tuple((need, names[need]) for need in giver.needs)
     if not giver.searches:
-        return [*trying.rows(person, giver.tool)]
+        return [*trying.rows(person, giver.tool, None, needs)]
     found: list[dict[str, Any]] = []
-    needs = tuple((need, names[need]) for need in giver.needs if need in names)
     for query in names.get("search", "").split("|"):
         found += trying.rows(person, giver.tool, query or None, needs)
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Iterator, Sequence
 from random import Random
@@ -13,6 +14,7 @@ from scenarios.haystack.generation.grounding import Grounded, filled
 
 _PIECE = re.compile(r"<(v|s)(?:\.(\w+))?>")
 _BEGIN = re.compile(r"(^|[.?!]\s+)([a-z])")
+_ENDS = (".", "?", "!", ":", '."', '?"')
 _ERRAND = 0.35
 """How often a needle also asks for something small."""
 
@@ -33,7 +35,7 @@ class _Wording:
         self.words: Words = self.frame.words[grounded.person]
         self.voice: Voice = bank.voice(grounded.person)
         self.chance = Random(f"words/{grounded.person}/{grounded.chain.tool}/{seed}")
-        self._closings: list[str] = []
+        self._spoken: set[str] = set()
 
     def target(self) -> dict[str, Any]:
         """Return the whole target."""
@@ -110,9 +112,10 @@ class _Wording:
         yield "missing_hard", {"question": hard, "ask": asked, "needles": [needle]}
 
     def _ask(self, indirect: Sequence[str], main: str, side: str) -> list[str]:
+        self._spoken.clear()
         asked = []
         for lines in (self.words.plain, indirect):
-            line = self.chance.choice(lines)
+            line = self._pick(lines)
             asked.append(self._user(line.replace("{main}", main).replace("{side}", side)))
         return asked
 
@@ -121,19 +124,19 @@ class _Wording:
         options = [*(lines or self.words.say)]
         if not lines and not other:
             options += self.words.worked
-        line = self.chance.choice(options)
+        line = self._pick(options)
         if "|" in line:
             question, _, answer = (part.strip() for part in line.partition("|"))
             talk = [{"user": self._user(question)}, {"assistant": self._put(answer)}]
             return {"by": "assistant", "talk": [*talk, *self._ending()]}
         follows = "<v>" not in line
-        ack = "Good to know." if follows else self._ack(self.frame.acks, other=other)
+        ack = self._pick(bank.follows()) if follows else self._ack(self.frame.acks, other=other)
         talk = [{"user": self._user(line, other=other)}, {"assistant": ack}]
         return {"by": "user", "talk": [*talk, *self._ending()]}
 
     def _side(self) -> dict[str, Any]:
         """Return a needle that says the side piece."""
-        line = self.chance.choice(self.words.side_say)
+        line = self._pick(self.words.side_say)
         ack = self._ack(self.frame.side_acks)
         return {
             "by": "user",
@@ -147,21 +150,28 @@ class _Wording:
         return {"by": "user", "talk": talk}
 
     def _ack(self, acks: Sequence[str], *, other: bool = False) -> str:
-        return _capital(self._put(self.chance.choice(acks), other=other))
+        return _capital(self._put(self._pick(acks), other=other))
 
     def _ending(self) -> list[dict[str, Any]]:
-        """Return how a talk ends; no two talks of a target end in the same way."""
-        if not self._closings:
-            self._closings = [*self.voice.closings]
-            self.chance.shuffle(self._closings)
-        if self.voice.errands and self.chance.random() < _ERRAND:
-            errand = self.chance.choice(self.voice.errands)
+        """Return how a talk ends: with a small errand, or with a closing."""
+        errands = [one for one in self.voice.errands if one.ask not in self._spoken]
+        if errands and self.chance.random() < _ERRAND:
+            errand = self.chance.choice(errands)
+            self._spoken.add(errand.ask)
             call: dict[str, Any] = {"call": errand.call}
             if errand.args:
                 call["args"] = errand.args
             call["save"] = errand.save
+            call = copy.deepcopy(call)
             return [{"user": errand.ask}, call, {"assistant": errand.says}]
-        return [{"user": self._closings.pop()}]
+        return [{"user": self._pick(self.voice.closings)}]
+
+    def _pick(self, lines: Sequence[str]) -> str:
+        """Return one of some lines that was not used in this kind, as long as there is one."""
+        left = [line for line in lines if line not in self._spoken]
+        line = self.chance.choice(left or lines)
+        self._spoken.add(line)
+        return line
 
     def _user(self, text: str, *, other: bool = False) -> str:
         said = self._put(text, other=other)
@@ -193,7 +203,8 @@ class _Wording:
 
 def _capital(text: str) -> str:
     """Return a text whose sentences begin with a capital letter."""
-    return _BEGIN.sub(lambda found: found[1] + found[2].upper(), text)
+    whole = text if text.endswith(_ENDS) else f"{text}."
+    return _BEGIN.sub(lambda found: found[1] + found[2].upper(), whole)
 
 
 def _prune(raw: dict[str, Any]) -> None:
