@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from json import dumps
 from pathlib import Path
 from typing import Annotated
 
@@ -26,8 +27,9 @@ class Kind(StrEnum):
 
 def weave(
     out: Annotated[
-        Path, typer.Option(help="The folder for the targets; it may be new.", metavar="FOLDER")
-    ],
+        Path | None,
+        typer.Option(help="The folder for the targets; it may be new.", metavar="FOLDER"),
+    ] = None,
     person: Annotated[
         list[str] | None, typer.Option(help="For whom; by default for all.", metavar="NAME")
     ] = None,
@@ -50,6 +52,20 @@ def weave(
     jobs: Annotated[
         int | None, typer.Option(help="Instances to prove at the same time; by default all cores.")
     ] = None,
+    sheet: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write a sheet of --count instances for people to judge, and the checker's "
+            "verdicts beside it.",
+            metavar="FILE",
+        ),
+    ] = None,
+    labels: Annotated[
+        Path | None,
+        typer.Option(
+            help="Compare a sheet that was filled in with the checker's verdicts.", metavar="FILE"
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Make new targets for histories: six instances each, proven like the shipped ones.
@@ -66,6 +82,14 @@ def weave(
     from scenarios.haystack.targets import KINDS
     from servers.kit.errors import InputError
 
+    if sheet is not None:
+        _write_sheet(sheet, count, seed, jobs)
+        return
+    if labels is not None:
+        _compare(labels, json=json)
+        return
+    if out is None:
+        raise InputError("--out FOLDER says where the targets should go")
     if api_base is not None and model is None:
         raise InputError("--api-base is the address of a model; name it with --model")
     chosen = next((one for one in KINDS if kind is not None and one == kind.value), None)
@@ -91,3 +115,38 @@ def weave(
             print(path)
     if len(paths) < count:
         raise typer.Exit(1)
+
+
+def _verdicts_of(sheet: Path) -> Path:
+    """Return where the checker's verdicts on a sheet are."""
+    return sheet.with_suffix(".verdicts.json")
+
+
+def _write_sheet(sheet: Path, count: int, seed: int, jobs: int | None) -> None:
+    from client_harness.haystack import checker
+    from servers.kit.errors import InputError
+
+    beside = _verdicts_of(sheet)
+    for path in (sheet, beside):
+        if path.exists():
+            raise InputError(f"{path} exists already; name a new file")
+    text, verdicts = checker.sheet(count, seed, jobs)
+    try:
+        sheet.write_text(text, encoding="utf-8")
+        beside.write_text(dumps(verdicts, indent=1, ensure_ascii=False), encoding="utf-8")
+    except OSError as wrong:
+        sheet.unlink(missing_ok=True)
+        raise InputError(f"--sheet {sheet}: {wrong.strerror}") from None
+    print(f"wrote {sheet} for people, and {beside}, which they must not see")
+
+
+def _compare(labels: Path, *, json: bool) -> None:
+    from client_harness.haystack import checker
+
+    found = checker.agreement(labels, _verdicts_of(labels))
+    if json:
+        _print.as_json(found)
+        return
+    print(f"{found['count']} instances: {found['both_good']} good and {found['both_bad']} bad for both")
+    print(f"{found['missed']} bad ones kept, {found['refused_wrongly']} good ones refused")
+    print(f"MCC {found['mcc']}, accuracy {found['accuracy']}")

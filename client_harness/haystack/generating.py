@@ -126,9 +126,9 @@ def generate(
     """
     asked = request.checked()
     stages = {name: Stage(name) for name in STAGES}
-    chains = _chains(asked, stages["alignment"])
+    able = chains(asked, stages["alignment"])
     made: list[Candidate] = []
-    candidates = _filtered(asked, chains, stages, rewording)
+    candidates = filtered(asked, able, stages, rewording)
     while len(made) < asked.count:
         batch = []
         for candidate in candidates:
@@ -143,7 +143,8 @@ def generate(
     return Generated(made, stages, counted)
 
 
-def _chains(asked: Request, stage: Stage) -> list[Chain]:
+def chains(asked: Request, stage: Stage) -> list[Chain]:
+    """Return the chains of a request, and count them. Raises `InputError` if there are none."""
     aligned = alignment.alignment()
     stage.came = aligned.proposed
     stage.dropped.update(aligned.dropped)
@@ -161,9 +162,9 @@ def _chains(asked: Request, stage: Stage) -> list[Chain]:
     return kept
 
 
-def drawn(asked: Request, chains: Sequence[Chain]) -> Iterator[tuple[Chain, str, int]]:
+def drawn(asked: Request, able: Sequence[Chain]) -> Iterator[tuple[Chain, str, int]]:
     """Yield chain, person and number of each attempt; every chain and person comes in turn."""
-    order = [(chain, person) for chain in chains for person in asked.people]
+    order = [(chain, person) for chain in able for person in asked.people]
     Random(f"order/{asked.seed}").shuffle(order)
     least = len(order) * 2
     for number in range(max(asked.count * TRIES, least)):
@@ -181,15 +182,15 @@ def candidate(asked: Request, chain: Chain, person: str, number: int) -> Candida
     return Candidate(person, name, chain.tool, chain.frame, raw)
 
 
-def _filtered(
+def filtered(
     asked: Request,
-    chains: Sequence[Chain],
+    able: Sequence[Chain],
     stages: dict[str, Stage],
     rewording: Rewording | None,
 ) -> Iterator[Candidate]:
     """Yield the candidates that pass all stages but the proof."""
     seen: set[tuple[str, str, str]] = set()
-    for chain, person, number in drawn(asked, chains):
+    for chain, person, number in drawn(asked, able):
         try:
             made = candidate(asked, chain, person, number)
         except Dropped as why:
@@ -211,9 +212,11 @@ def _filtered(
         yield made
 
 
-def verdict(made: Candidate, kind: Kind | None = None) -> list[str]:
+def verdict(
+    made: Candidate, kind: Kind | None = None, values: Sequence[int] = (0, 1)
+) -> list[str]:
     """Return what the filters have against a candidate (in one kind); [] if nothing."""
-    wrong = filters.problems(made.raw, made.person, kind)
+    wrong = filters.problems(made.raw, made.person, kind, values)
     if filters.duplicate(made.raw, made.person):
         wrong.append("a shipped target asks for the same")
     return wrong
@@ -255,17 +258,17 @@ def put(home: Path, made: Candidate) -> Path:
     return path
 
 
-def stands(person: str, value: Any) -> bool:
-    """Return whether a value stands in a person's pool of errands or in a row of the world."""
+def stands(person: str, service: str, value: Any) -> bool:
+    """Return whether a value stands in a person's past errands or in the world of a service."""
     forms = [value] if isinstance(value, str) else [value, f"{value:.2f}"]
     if any(str(form) in pool.text(person) for form in forms):
         return True
-    return _found(person, value) is not None
+    return _found(person, service, value) is not None
 
 
 @functools.cache
-def _found(person: str, value: Any) -> str | None:
-    return found(build.shared(person), value)
+def _found(person: str, service: str, value: Any) -> str | None:
+    return found(build.shared(person, [service]), value)
 
 
 def free(out: Path, made: Sequence[Candidate]) -> None:

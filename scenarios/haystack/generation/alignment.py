@@ -23,6 +23,7 @@ from servers.kit.service import Service, ToolSpec, services
 NEAR = 0.22
 """How near a tool must be to what a frame is about."""
 _MONEY = ("dollar", "cents", "price")
+_PLACES = ("location", "destination", "pickup", "dropoff")
 _PAGES = ("limit", "cursor", "max_results", "idempotency_key", "allow_duplicate")
 _CONTEXT = ("city", "check_in_date", "check_out_date")
 """What a search of rooms takes beside words."""
@@ -138,7 +139,7 @@ def bind(cls: type[Service], spec: ToolSpec, frame: Frame) -> dict[str, Source] 
         return "wants an argument that nothing gives"
     sources = {}
     for slot, argument in bound.items():
-        if frame.slots[slot].type != "id":
+        if frame.slots[slot].type != "id" or frame.slots[slot].value is not None:
             by = "fixed" if frame.slots[slot].value is not None else "user"
             sources[slot] = Source(argument, by)
             continue
@@ -172,13 +173,15 @@ def type_of(argument: str, about: Mapping[str, Any]) -> Type | None:
         if any(word in f"{argument} {description}" for word in _MONEY):
             return "money"
         return "number" if about["type"] == "number" else "count"
+    if about.get("type") == "array":
+        return "list" if about.get("items", {}).get("type") == "string" else None
     if about.get("type") != "string":
         return None
-    if "yyyy-mm-dd" in description:
-        return "day"
     if argument.endswith(("_time", "_at")):
         return "moment"
-    if "city" in description or "saved place" in description or "address" in description:
+    if "yyyy-mm-dd" in description:
+        return "day"
+    if argument in _PLACES or "city" in description:
         return "place"
     return "text"
 
@@ -190,9 +193,10 @@ def _allows(about: Mapping[str, Any], slot: Slot) -> bool:
 
 def option(about: Mapping[str, Any], wanted: str) -> str | None:
     """Return the option of an argument that is or ends in a word, or None."""
-    for one in about.get("enum", ()):
-        if one == wanted or one.endswith(f"_{wanted}"):
-            return one
+    for word in wanted.split("|"):
+        for one in about.get("enum", ()):
+            if one == word or one.endswith(f"_{word}"):
+                return one
     return None
 
 

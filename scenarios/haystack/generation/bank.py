@@ -18,7 +18,7 @@ from servers.kit.errors import InputError, UnknownName, explain
 from servers.kit.yaml import read
 
 HERE = Path(__file__).parent
-Type = Literal["money", "number", "count", "id", "choice", "moment", "day", "place", "text"]
+Type = Literal["money", "number", "count", "id", "choice", "moment", "day", "place", "text", "list"]
 Several = Annotated[list[str], Field(min_length=1)]
 
 
@@ -68,7 +68,8 @@ class Frame(Declared):
     """A kind of errand, as a tool can do it for a person.
 
     `meaning` is what a tool for it is near to. `main` is the slot of the main piece, `side` that of
-    the other one, and `of` says how values of both are drawn (see `grounding`). `draws` are other
+    the other one, unless they stand inside of the value of another slot (`<v>`, `<s>`). `of` says
+    how values of both are drawn (see `values`). `draws` are other
     things to draw, by person. `easy` and `hard` are how a good assistant asks for the main piece,
     `asked` and `side_asked` by what words such questions are known, `answer` and `side_answer` what
     the user answers. `acks` are what the assistant says to a piece. `done` is what it says in the
@@ -99,10 +100,23 @@ class Frame(Declared):
 
     @model_validator(mode="after")
     def _whole(self) -> Frame:
-        for name in (self.main, self.side):
-            if name not in self.slots:
+        for name, mark in ((self.main, "<v"), (self.side, "<s")):
+            if name not in self.slots and self.inside(mark) is None:
                 raise UnknownName("slot", name, self.slots)
         return self
+
+    @property
+    def type(self) -> Type:
+        """The type of the main piece; one that stands inside of a text says it in `of`."""
+        slot = self.slots.get(self.main)
+        return slot.type if slot is not None else self.of["type"]
+
+    def inside(self, mark: str) -> str | None:
+        """Return the slot whose text holds a piece (`<v` or `<s`), or None."""
+        for name, slot in self.slots.items():
+            if isinstance(slot.value, str) and mark in slot.value:
+                return name
+        return None
 
 
 class Rival(Declared):

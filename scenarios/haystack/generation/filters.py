@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from scenarios.haystack import pieces, targets
@@ -26,19 +26,25 @@ _TWICE = re.compile(r"\b(\w+) \1\b", re.IGNORECASE)
 _MONEY = re.compile(r"\$\d[\d,]*(?:\.\d+)?")
 _COMMON = frozenset(
     "please could would tell want have when what that this with from then it's i'd you're don't "
-    "note send price alert the and for you not but how can get its has was are all one two put out them there before after about should only more much".split()
+    "call called name note send price alert the and for you not but how can get its has was are all one two put out them there before after about should only more much".split()
 )
+_PARTS = ("double", "base", "extra", "list", "off")
 Texts = list[str]
 
 
-def problems(raw: Mapping[str, Any], person: str, kind: Kind | None = None) -> list[str]:
+def problems(
+    raw: Mapping[str, Any],
+    person: str,
+    kind: Kind | None = None,
+    values: Sequence[int] = (0, 1),
+) -> list[str]:
     """Return what is wrong with a target's texts (of one kind), in a few words each; [] if nothing.
 
-    `raw` is a target as its file holds it.
+    `raw` is a target as its file holds it, `values` are which values of its pieces are right.
     """
     found: list[str] = []
     for one in KINDS if kind is None else (kind,):
-        for value in (0, 1):
+        for value in values:
             found += _Kind(raw, person, one, value).problems()
     return list(dict.fromkeys(found))
 
@@ -71,6 +77,7 @@ class _Kind:
             yield from self._said_once(name)
         yield from self._amounts()
         yield from self._topics()
+        yield from self._sums()
         spoken = [text for texts in self.needles for text in texts]
         if len(set(spoken)) < len(spoken):
             yield "two messages are the same"
@@ -119,6 +126,23 @@ class _Kind:
             if len(figures) > max(len(holes), 1):
                 yield "another sum of money stands beside the value"
 
+    def _sums(self) -> Iterator[str]:
+        """Yield whether a situation leads to another value."""
+        if self.kind != "shift_implicit":
+            return
+        for value in (part for part in self.given.values() if isinstance(part, dict)):
+            amount = _cents(value.get("said"))
+            told = {part: _cents(value[part]) for part in _PARTS if part in value}
+            if amount is None:
+                continue
+            sums = [
+                told.get("double", 2 * amount) == 2 * amount,
+                told.get("base", 0) + told.get("extra", 0) in (amount, 0),
+                told.get("list", 0) - told.get("off", 0) in (amount, 0),
+            ]
+            if not all(sums):
+                yield "a situation leads to another value"
+
     def _topics(self) -> Iterator[str]:
         """Yield whether a needle does not say what it is about, or a rival is about the same."""
         asked = _words(" ".join(self.asks))
@@ -130,6 +154,12 @@ class _Kind:
                     yield "the rival is about the same thing"
             elif not shared:
                 yield "a needle has no word in common with the last message"
+
+
+def _cents(said: Any) -> int | None:
+    """Return an amount as it is said, in cents, or None if it is none."""
+    found = re.fullmatch(r"\$([\d,]+)\.(\d\d)", str(said))
+    return int(found[1].replace(",", "") + found[2]) if found else None
 
 
 def _text(turn: Mapping[str, Any]) -> str:

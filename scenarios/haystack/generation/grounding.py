@@ -18,6 +18,7 @@ from scenarios.haystack.generation import bank, trying, values
 from scenarios.haystack.generation.alignment import Chain, Giver, option
 from scenarios.haystack.generation.bank import Frame
 from scenarios.haystack.generation.trying import Made, Refused
+from scenarios.haystack.generation.values import Dropped
 from scenarios.worlds import build
 from servers.kit.errors import InputError
 from servers.kit.service import service, tool
@@ -25,10 +26,6 @@ from servers.kit.service import service, tool
 SAVED = "made"
 """The name under which the reply of the target call is saved."""
 _NAME = re.compile(r"(?<!\$)\{(\w+)\}")
-
-
-class Dropped(Exception):
-    """A candidate cannot be grounded; the text says why, in a few words."""
 
 
 @dataclass(frozen=True)
@@ -55,10 +52,12 @@ class Grounded:
         return bank.frames()[self.chain.frame]
 
 
-def grounded(chain: Chain, person: str, seed: str, stands: Callable[[str, Any], bool]) -> Grounded:
+def grounded(
+    chain: Chain, person: str, seed: str, stands: Callable[[str, str, Any], bool]
+) -> Grounded:
     """Return a chain in a person's life, as drawn by a seed.
 
-    `stands` says whether a value stands somewhere in a person's world. Raises `Dropped`.
+    `stands` says whether a value stands in a person's past errands or in the world of a service. Raises `Dropped`.
     """
     frame = bank.frames()[chain.frame]
     if person not in frame.words:
@@ -67,13 +66,15 @@ def grounded(chain: Chain, person: str, seed: str, stands: Callable[[str, Any], 
     names = _names(chain, person)
     for several in frame.draws.get(person, {}).values():
         names |= {key: str(value) for key, value in chance.choice(several).items()}
+    if any(slot.type == "list" and slot.of == "friends" for slot in frame.slots.values()):
+        names |= _friend(person, chance)
     things = _things(chain, person, chance, names)
     side = values.side(frame, chain, names, chance, things)
     main = values.main(frame, chain, names, chance, values.prices(side))
     for value in side:
         value.pop("price", None)
     for value in main:
-        if stands(person, value["is"] if isinstance(value, dict) else value):
+        if stands(person, chain.service, value["is"]):
             raise Dropped("a value stands in the person's world already")
     pieces = {frame.main: main, frame.side: side}
     oracle = _oracle(chain, frame, names)
@@ -137,6 +138,14 @@ def _first_names(person: str) -> Mapping[str, str]:
     }
 
 
+def _friend(person: str, chance: Random) -> dict[str, str]:
+    """Return the name and the address of one of a person's friends."""
+    who = chance.choice(bank.voice(person).friends)
+    people = build.person(person)["people"].values()
+    mail = next(one["email"] for one in people if one["name"] == who)
+    return {"who": who, "first": _first_names(person)[who], "mail": mail}
+
+
 def _things(
     chain: Chain, person: str, chance: Random, names: dict[str, str]
 ) -> dict[str, list[dict[str, Any]]]:
@@ -194,8 +203,7 @@ def _oracle(chain: Chain, frame: Frame, names: Mapping[str, str]) -> list[dict[s
         elif wanted.type == "choice":
             args[source.argument] = option(properties[source.argument], wanted.value)
         elif wanted.value is not None:
-            given = wanted.value
-            args[source.argument] = filled(given, names) if isinstance(given, str) else given
+            args[source.argument] = _fixed(wanted.value, frame, names)
         elif slot in names:
             args[source.argument] = names[slot]
     last = {"call": chain.tool, "args": args}
@@ -204,7 +212,20 @@ def _oracle(chain: Chain, frame: Frame, names: Mapping[str, str]) -> list[dict[s
     return [*steps, last]
 
 
-def _giving(slot: str, giver: Giver, frame: Frame, names: Mapping[str, str]) -> dict[str, Any]:
+def _fixed(value: Any, frame: Frame, names: Mapping[str, str]) -> Any:
+    """Return what a slot with a value takes; a text may hold pieces."""
+    if isinstance(value, list):
+        return [_fixed(one, frame, names) for one in value]
+    if not isinstance(value, str):
+        return value
+    text = filled(value, names)
+    text = text.replace("<v>", f"${{{frame.main}.said}}")
+    return text.replace("<s>", f"${{{frame.side}.is}}")
+
+
+def _giving(
+    slot: str, giver: Giver, frame: Frame, names: Mapping[str, str]
+) -> dict[str, Any]:
     args: dict[str, Any] = {need: names[need] for need in giver.needs}
     words = trying.query_of(giver.tool)
     if giver.searches and words is not None:
@@ -223,9 +244,14 @@ def _given(slot: str, giver: Giver, frame: Frame, names: Mapping[str, str]) -> s
 
 
 def _needed(chain: Chain, frame: Frame) -> dict[str, Any]:
-    where = {chain.sources[frame.main].argument: f"${{{frame.main}.is}}"}
-    side = chain.sources[frame.side]
-    where[side.argument] = f"${{{frame.side}.{'id' if side.giver else 'is'}}}"
+    where: dict[str, Any] = {}
+    for piece, mark, part in ((frame.main, "<v", "said"), (frame.side, "<s", "is")):
+        source = chain.sources.get(piece)
+        inside = frame.inside(mark)
+        if source is not None:
+            where[source.argument] = f"${{{piece}.{'id' if source.giver else 'is'}}}"
+        elif inside is not None:
+            where[chain.sources[inside].argument] = {"contains": f"${{{piece}.{part}}}"}
     return {"deed": {"call": {"tool": chain.tool, "where": where, "ok": True}}}
 
 

@@ -75,6 +75,8 @@ class _Wording:
             forms = [f"<{mark}>"]
             if "dollars" in self.grounded.pieces[piece][0]:
                 forms.append(f"<{mark}.dollars>")
+            elif "clock" in self.grounded.pieces[piece][0]:
+                forms.append(f"<{mark}.clock>")
             elif "said" in self.grounded.pieces[piece][0]:
                 forms.append(f"<{mark}.is>")
             value = "|".join(forms)
@@ -90,7 +92,7 @@ class _Wording:
         words = self.words
         shift = self.chance.choice(["announced", "unannounced"])
         easy = self._put(self.frame.easy)
-        rival = self.chance.choice(self.voice.rivals[self.frame.slots[self.frame.main].type])
+        rival = self.chance.choice(self.voice.rivals[self.frame.type])
         hard = self._drawn(self.frame.hard, rival=rival.what)
         asked = self._ask(words.round, words.main, words.side)
         yield "recall_single", {"ask": asked, "needles": [self._told()]}
