@@ -70,7 +70,7 @@ def grounded(
         names |= _friend(person, chance)
     things = _things(chain, person, chance, names)
     side = values.side(frame, chain, names, chance, things)
-    main = values.main(frame, chain, names, chance, values.prices(side))
+    main = values.main(frame, chain, names, chance, values.prices(side, names))
     for value in side:
         value.pop("price", None)
     for value in main:
@@ -143,7 +143,8 @@ def _friend(person: str, chance: Random) -> dict[str, str]:
     who = chance.choice(bank.voice(person).friends)
     people = build.person(person)["people"].values()
     mail = next(one["email"] for one in people if one["name"] == who)
-    return {"who": who, "first": _first_names(person)[who], "mail": mail}
+    first = _first_names(person)[who]
+    return {"who": who, "first": first, "bare": who.split()[0], "mail": mail}
 
 
 def _things(
@@ -171,7 +172,11 @@ def _things(
             fitting = [row for row in fitting if row[giver.label] == names[slot]]
         if not fitting:
             raise Dropped(f"the person has nothing for {slot} there")
-        names[slot] = chance.choice(fitting)[giver.label]
+        row = chance.choice(fitting)
+        names[slot] = row[giver.label]
+        cost = values.price(row)
+        if cost is not None:
+            names["cost"] = str(cost)
         if of == "friends":
             names["first"] = _first_names(person).get(names[slot], names[slot])
     return rows

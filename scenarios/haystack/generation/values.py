@@ -65,9 +65,10 @@ def main(
     return [first, second]
 
 
-def prices(side: list[Value]) -> tuple[float, ...]:
-    """Return what the things that a side piece names cost, if that is known."""
-    return tuple(value["price"] for value in side if value.get("price"))
+def prices(side: list[Value], names: Mapping[str, str]) -> tuple[float, ...]:
+    """Return what the things cost that a side piece or what was drawn names, if it is known."""
+    costs = [value["price"] for value in side if value.get("price")]
+    return tuple(costs) if costs or "cost" not in names else (float(names["cost"]),)
 
 
 def side(
@@ -87,7 +88,7 @@ def side(
         field = source.giver.field
         chosen = chance.sample(fitting, 2)
         return [
-            {"is": row[label], "id": row[field], "price": _price(row)} for row in chosen
+            {"is": row[label], "id": row[field], "price": price(row)} for row in chosen
         ]
     slot = frame.slots.get(frame.side)
     if source is not None and slot is not None and slot.type == "choice":
@@ -117,7 +118,7 @@ def _numbered(pattern: str, chance: Random) -> list[str]:
     return [pattern.replace("{n}", str(number)) for number in chance.sample(range(1103, 9897), 2)]
 
 
-def _price(row: Mapping[str, Any]) -> float | None:
+def price(row: Mapping[str, Any]) -> float | None:
     """Return what a thing costs, in the unit of its row, or None."""
     for field in _PRICES:
         if isinstance(row.get(field), int | float):
@@ -129,9 +130,10 @@ def _money(drawing: Drawing) -> Value:
     chance = drawing.chance
     low = drawing.frame.of.get("low", 20) * 100
     high = drawing.frame.of.get("high", 100) * 100
-    if drawing.costs and not drawing.in_cents:
-        low = round(min(drawing.costs) * 72)
-        high = max(round(min(drawing.costs) * 94), low + 40)
+    if drawing.costs and "band" in drawing.frame.of:
+        least, most = drawing.frame.of["band"]
+        low = round(min(drawing.costs) * 100 * least)
+        high = max(round(min(drawing.costs) * 100 * most), low + 20)
     cents = chance.randrange(low // 10 * 10 + 5, high + 10, 10)
     most = min(cents // 2, 1295)
     extra = chance.randrange(105, max(most, 205), 5)
