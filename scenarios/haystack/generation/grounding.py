@@ -64,6 +64,9 @@ def grounded(
         raise Dropped("the frame has no words for the person")
     chance = Random(f"{person}/{chain.tool}/{chain.frame}/{seed}")
     names = _names(chain, person)
+    for noun in frame.of.get("nouns", ()):
+        if noun in chain.tool:
+            names.setdefault("noun", noun)
     for several in frame.draws.get(person, {}).values():
         names |= {key: str(value) for key, value in chance.choice(several).items()}
     if any(slot.type == "list" and slot.of == "friends" for slot in frame.slots.values()):

@@ -15,7 +15,7 @@ from scenarios.haystack.generation.grounding import Grounded, filled
 _PIECE = re.compile(r"<(v|s)(?:\.(\w+))?>")
 _BEGIN = re.compile(r"(^|[.?!]\s+)([a-z])")
 _ENDS = (".", "?", "!", ":", '."', '?"')
-_ERRAND = 0.35
+_ERRAND = 0.25
 """How often a needle also asks for something small."""
 
 
