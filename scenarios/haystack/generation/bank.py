@@ -73,7 +73,9 @@ class Frame(Declared):
     things to draw, by person. `easy` and `hard` are how a good assistant asks for the main piece,
     `asked` and `side_asked` by what words such questions are known, `answer` and `side_answer` what
     the user answers. `acks` are what the assistant says to a piece. `done` is what it says in the
-    end, `claim` and `must` are the statement about it. `title` and `about` name the target.
+    end, `claim` and `must` are the statement about it, and `more` are further statements. `ways`
+    are, by service, the tools that do the deed where several do; what they take is then judged by
+    the statements and by what changes. `title` and `about` name the target.
     """
 
     effect: Literal["read", "write"]
@@ -87,6 +89,8 @@ class Frame(Declared):
     done: str
     must: str | None = None
     claim: dict[str, Any] | None = None
+    more: list[dict[str, Any]] = []
+    ways: dict[str, list[str]] = {}
     asked: Several
     side_asked: Several
     answer: str

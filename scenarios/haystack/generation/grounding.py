@@ -93,7 +93,7 @@ def grounded(
         oracle=oracle,
         needed=_needed(chain, frame),
         tables=_tables(first),
-        dictated=_dictated(first),
+        dictated=_dictated(first, _free(chain, frame)),
     )
 
 
@@ -252,8 +252,12 @@ def _given(slot: str, giver: Giver, frame: Frame, names: Mapping[str, str]) -> s
 
 
 def _needed(chain: Chain, frame: Frame) -> dict[str, Any]:
+    ways = frame.ways.get(chain.service)
+    if ways is not None:
+        tools = [f"{chain.service}.{way}" for way in ways]
+        return {"deed": {"call": {"tool": tools, "ok": True}}}
     where: dict[str, Any] = {}
-    for piece, mark, part in ((frame.main, "<v", "said"), (frame.side, "<s", "is")):
+    for piece, mark, part in ((frame.main, "<v", "dollars"), (frame.side, "<s", "is")):
         source = chain.sources.get(piece)
         inside = frame.inside(mark)
         if source is not None:
@@ -278,9 +282,18 @@ def _tables(made: Sequence[Made]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _dictated(made: Sequence[Made]) -> list[str]:
-    """Return the columns of inserted rows that hold a text among the arguments."""
-    texts = [value for value in made[-1].args.values() if isinstance(value, str) and " " in value]
+def _free(chain: Chain, frame: Frame) -> set[str]:
+    """Return the arguments whose texts an agent words, around a piece that stands in them."""
+    inside = {frame.inside("<v"), frame.inside("<s")} - {None}
+    return {source.argument for slot, source in chain.sources.items() if slot in inside}
+
+
+def _dictated(made: Sequence[Made], free: set[str]) -> list[str]:
+    """Return the columns of inserted rows that hold a text which the user worded."""
+    texts = []
+    for argument, value in made[-1].args.items():
+        if isinstance(value, str) and " " in value and argument not in free:
+            texts.append(value)
     found = []
     for change in made[-1].effects:
         for column, value in (change["new"] or {}).items():

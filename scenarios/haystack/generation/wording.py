@@ -52,6 +52,7 @@ class _Wording:
         }
         if frame.must is not None and frame.claim is not None:
             raw["statements"] = [self._statement(frame.must, frame.claim)]
+            raw["statements"] += [self._deep(one) for one in frame.more]
         if self.grounded.dictated:
             raw["change"] = {"dictated": [*self.grounded.dictated]}
         raw["answers"] = self._answers()
@@ -200,6 +201,8 @@ class _Wording:
     def _deep(self, value: Any) -> Any:
         if isinstance(value, dict):
             return {key: self._deep(part) for key, part in value.items()}
+        if isinstance(value, list):
+            return [self._deep(part) for part in value]
         return self._put(value) if isinstance(value, str) else value
 
 
