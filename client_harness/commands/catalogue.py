@@ -70,6 +70,10 @@ def list_(
         bool,
         typer.Option("--sizes", help="With instances, measure them beside the published ones."),
     ] = False,
+    targets: Annotated[
+        Path | None,
+        typer.Option(help="With instances, those of targets of your own.", metavar="FOLDER"),
+    ] = None,
 ) -> None:
     """List services, counterparts, scenarios, suites, fault kinds, check kinds, agents and more.
 
@@ -104,10 +108,12 @@ def list_(
             raise InputError(f"{option} works with `list seeds`, not with `list {what.value}`")
     if sizes and what is not What.instances:
         raise InputError(f"--sizes works with `list instances`, not with `list {what.value}`")
+    if targets is not None and (what is not What.instances or sizes):
+        raise InputError("--targets works with `list instances`, without --sizes")
     if what is What.instances:
         from client_harness.commands.haystack import list_instances
 
-        list_instances(sizes=sizes, json=json)
+        list_instances(sizes=sizes, json=json, folder=targets)
         return
     if what is What.tasks:
         from client_harness.commands.wild import list_tasks

@@ -84,8 +84,8 @@ def _drawn(groups: dict[str, list[Trial]], by: Axis) -> tuple[Mapping[str, Seque
     raise AssertionError(by)
 
 
-def list_instances(*, sizes: bool, json: bool) -> None:
-    """Print the instances with their counts, or how large they are."""
+def list_instances(*, sizes: bool, json: bool, folder: Path | None = None) -> None:
+    """Print the instances (or those of a folder) with their counts, or how large they are."""
     from client_harness.haystack import listing
     from client_harness.haystack import sizes as measuring
     from scenarios.haystack import instances
@@ -98,7 +98,7 @@ def list_instances(*, sizes: bool, json: bool) -> None:
         else:
             _print.columns([table["columns"], *table["rows"]])
         return
-    entries = listing.entries()
+    entries = listing.entries(folder)
     counts = listing.counts(entries)
     if json:
         _print.as_json({"counts": counts, "instances": entries})

@@ -315,7 +315,7 @@ def _main(raw: Mapping[str, Any]) -> tuple[str, str]:
 def _value(raw: Mapping[str, Any], piece: str, *, other: bool = False) -> str:
     """Return a value of the piece that no expression stands for, so that no count sees it."""
     value = raw["pieces"][piece][1 if other else 0]
-    return str(value.get("said") or value["is"])
+    return str(value.get("said") or value["value"])
 
 
 def _talks(raw: Mapping[str, Any], kind: str) -> list[list[dict[str, Any]]]:
@@ -363,7 +363,7 @@ def _shown(item: Item) -> dict[str, Any]:
         args[name] = _plain(pieces.filled(value, given)) if isinstance(value, str) else value
     shown["call"] = {call["call"]: args}
     first, second = raw["pieces"]
-    values = {name: given[name].get("said") or given[name]["is"] for name in (first, second)}
+    values = {name: given[name].get("said") or given[name]["value"] for name in (first, second)}
     shown["right values"] = values
     if kind.startswith("missing"):
         shown["missing"] = first

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+from scenarios import load
 from scenarios.haystack import instances, targets
+from scenarios.haystack.targets import Kind
 from servers.kit.service import tool
 
 
-def entries() -> list[dict[str, Any]]:
-    """Return `{name, about, kind, person, target, services, tools, writes, hidden, by}` of each.
+def entries(folder: Path | None = None) -> list[dict[str, Any]]:
+    """Return `{name, about, kind, person, target, services, tools, writes, hidden, by, generated}`.
 
-    `tools` are those of the oracle, `writes` says whether one of them writes.
+    They are those of the shipped instances, or of the targets in a folder or file. `tools` are
+    those of the oracle, `writes` says whether one of them writes. Raises `InputError`.
     """
     found = []
-    for name in instances.names():
-        kind, which = instances.split(name)
+    for name, kind, which in _named(folder):
         target = targets.target(which)
         calls = sorted(set(_calls(target.oracle)))
         needles = target.kinds[kind].needles
@@ -25,8 +29,9 @@ def entries() -> list[dict[str, Any]]:
                 "name": name,
                 "about": target.title,
                 "kind": kind,
-                "person": which.partition("/")[0],
-                "target": which,
+                "person": targets.person_of(which),
+                "target": targets.short(which),
+                "generated": target.generated,
                 "services": sorted({call.partition(".")[0] for call in calls}),
                 "tools": calls,
                 "writes": any(tool(call)[1].effect == "write" for call in calls),
@@ -35,6 +40,18 @@ def entries() -> list[dict[str, Any]]:
             }
         )
     return found
+
+
+def _named(folder: Path | None) -> Iterator[tuple[str, Kind, str]]:
+    """Yield the id or path of each instance, its kind and the name of its target."""
+    if folder is None:
+        for name in instances.names():
+            yield name, *instances.split(name)
+        return
+    for path in load.resolve([str(folder)]):
+        if isinstance(path, Path) and instances.is_inside(path):
+            kind = next(kind for kind in targets.KINDS if kind == path.name)
+            yield str(path), kind, targets.named(path.parent)
 
 
 def _calls(steps: Any) -> list[str]:

@@ -168,7 +168,7 @@ def _text(turn: Mapping[str, Any]) -> str:
 
 def _says(templates: Texts, name: str) -> bool:
     """Return whether texts say a piece's value itself, and not only a part of a situation."""
-    told = re.compile(rf"\$\{{{name}(?:\.(?:is|said|name))?\}}")
+    told = re.compile(rf"\$\{{{name}(?:\.(?:value|said|name))?\}}")
     return any(told.search(text) for text in templates)
 
 
@@ -176,7 +176,7 @@ def _forms(value: Any) -> list[str]:
     """Return the ways in which a value is said or written."""
     if not isinstance(value, dict):
         return [str(value)]
-    return [str(value[part]) for part in ("is", "said", "dollars") if part in value]
+    return [str(value[part]) for part in ("value", "said", "dollars") if part in value]
 
 
 def _holds(text: str, forms: list[str]) -> bool:

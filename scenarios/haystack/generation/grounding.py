@@ -77,7 +77,7 @@ def grounded(
     for value in side:
         value.pop("price", None)
     for value in main:
-        if stands(person, chain.service, value["is"]):
+        if stands(person, chain.service, value["value"]):
             raise Dropped("a value stands in the person's world already")
     pieces = {frame.main: main, frame.side: side}
     oracle = _oracle(chain, frame, names)
@@ -207,7 +207,7 @@ def _oracle(chain: Chain, frame: Frame, names: Mapping[str, str]) -> list[dict[s
             steps.append(_giving(slot, source.giver, frame, names))
             args[source.argument] = _given(slot, source.giver, frame, names)
         elif slot in (frame.main, frame.side):
-            args[source.argument] = f"${{{slot}.is}}"
+            args[source.argument] = f"${{{slot}.value}}"
         elif wanted.type == "choice":
             args[source.argument] = option(properties[source.argument], wanted.value)
         elif wanted.value is not None:
@@ -228,7 +228,7 @@ def _fixed(value: Any, frame: Frame, names: Mapping[str, str]) -> Any:
         return value
     text = filled(value, names)
     text = text.replace("<v>", f"${{{frame.main}.said}}")
-    return text.replace("<s>", f"${{{frame.side}.is}}")
+    return text.replace("<s>", f"${{{frame.side}.value}}")
 
 
 def _giving(
@@ -237,7 +237,7 @@ def _giving(
     args: dict[str, Any] = {need: names[need] for need in giver.needs}
     words = trying.query_of(giver.tool)
     if giver.searches and words is not None:
-        args[words] = f"${{{slot}.is}}" if slot == frame.side else names[slot]
+        args[words] = f"${{{slot}.value}}" if slot == frame.side else names[slot]
     if "limit" in tool(giver.tool)[1].schema["properties"]:
         args["limit"] = 100 if not giver.searches else 20
     step: dict[str, Any] = {"call": giver.tool}
@@ -247,7 +247,7 @@ def _giving(
 
 
 def _given(slot: str, giver: Giver, frame: Frame, names: Mapping[str, str]) -> str:
-    label = f"{slot}.is" if slot == frame.side else json.dumps(names[slot], ensure_ascii=False)
+    label = f"{slot}.value" if slot == frame.side else json.dumps(names[slot], ensure_ascii=False)
     return f"${{first({slot}_rows.{giver.rows}, {giver.label}={label}).{giver.field}}}"
 
 
@@ -257,11 +257,11 @@ def _needed(chain: Chain, frame: Frame) -> dict[str, Any]:
         tools = [f"{chain.service}.{way}" for way in ways]
         return {"deed": {"call": {"tool": tools, "ok": True}}}
     where: dict[str, Any] = {}
-    for piece, mark, part in ((frame.main, "<v", "dollars"), (frame.side, "<s", "is")):
+    for piece, mark, part in ((frame.main, "<v", "dollars"), (frame.side, "<s", "value")):
         source = chain.sources.get(piece)
         inside = frame.inside(mark)
         if source is not None:
-            where[source.argument] = f"${{{piece}.{'id' if source.giver else 'is'}}}"
+            where[source.argument] = f"${{{piece}.{'id' if source.giver else 'value'}}}"
         elif inside is not None:
             where[chain.sources[inside].argument] = {"contains": f"${{{piece}.{part}}}"}
     return {"deed": {"call": {"tool": chain.tool, "where": where, "ok": True}}}

@@ -1,6 +1,6 @@
 """Values of pieces, odd enough to stand nowhere else, with the ways in which they can be told.
 
-A value is a mapping: `is` is what the call takes, `said` is how it is said (if that differs), and
+A value is a mapping: `value` is what the call takes, `said` is how it is said (if that differs), and
 the other parts are what a situation tells, from which it follows.
 """
 
@@ -60,7 +60,7 @@ def main(
     drawing = Drawing(frame, chain, names, chance, costs)
     first = made(drawing)
     second = first
-    while second["is"] == first["is"]:
+    while second["value"] == first["value"]:
         second = made(drawing)
     return [first, second]
 
@@ -88,7 +88,7 @@ def side(
         field = source.giver.field
         chosen = chance.sample(fitting, 2)
         return [
-            {"is": row[label], "id": row[field], "price": price(row)} for row in chosen
+            {"value": row[label], "id": row[field], "price": price(row)} for row in chosen
         ]
     slot = frame.slots.get(frame.side)
     if source is not None and slot is not None and slot.type == "choice":
@@ -96,10 +96,10 @@ def side(
     if slot is not None and slot.type in ("count", "number"):
         least = frame.of.get("least", 3)
         numbers = chance.sample(range(least, frame.of.get("most", 30)), 2)
-        return [{"is": number} for number in numbers]
+        return [{"value": number} for number in numbers]
     if "sides" in names:
-        return [{"is": text} for text in chance.sample(names["sides"].split("|"), 2)]
-    return [{"is": text} for text in _numbered(names["notes"], chance)]
+        return [{"value": text} for text in chance.sample(names["sides"].split("|"), 2)]
+    return [{"value": text} for text in _numbered(names["notes"], chance)]
 
 
 def _choices(
@@ -110,7 +110,7 @@ def _choices(
     fitting = [one for one in options if one in known]
     if len(fitting) < 2:
         raise Dropped("there are no two things to choose from")
-    return [{"is": one, "said": options[one]} for one in chance.sample(fitting, 2)]
+    return [{"value": one, "said": options[one]} for one in chance.sample(fitting, 2)]
 
 
 def _numbered(pattern: str, chance: Random) -> list[str]:
@@ -138,9 +138,9 @@ def _money(drawing: Drawing) -> Value:
     most = min(cents // 2, 1295)
     extra = chance.randrange(105, max(most, 205), 5)
     off = chance.randrange(155, 1595, 5)
-    value: Value = {"is": cents / 100, "said": shown(cents), "dollars": cents / 100}
+    value: Value = {"value": cents / 100, "said": shown(cents), "dollars": cents / 100}
     if drawing.in_cents:
-        value["is"] = cents
+        value["value"] = cents
     return value | {
         "double": shown(2 * cents),
         "base": shown(cents - extra),
@@ -159,7 +159,7 @@ def _serial(drawing: Drawing) -> Value:
     """Return a name that ends in a number, with the name that has the number before."""
     number = drawing.chance.randrange(14, 68)
     series = drawing.names["series"]
-    return {"is": f"{series} {number}", "before": f"{series} {number - 1}"}
+    return {"value": f"{series} {number}", "before": f"{series} {number - 1}"}
 
 
 def _moment(drawing: Drawing) -> Value:
@@ -174,7 +174,7 @@ def _moment(drawing: Drawing) -> Value:
     day = date.fromisoformat(drawing.names["date"])
     moment = datetime.combine(day, time(minute // 60, minute % 60), zone)
     return {
-        "is": moment.isoformat(),
+        "value": moment.isoformat(),
         "said": _clock(minute),
         "clock": f"{minute // 60:02}:{minute % 60:02}",
         "before": _clock(minute - wait),
@@ -196,7 +196,7 @@ def _town(drawing: Drawing) -> Value:
     fitting = [city for city in cities if called.count(city["name"]) == 1]
     city = drawing.chance.choice(fitting)
     name = city["name"]
-    return {"is": f"{name}, {city['state']}", "said": name, "state": city["state"]}
+    return {"value": f"{name}, {city['state']}", "said": name, "state": city["state"]}
 
 
 _MAIN: dict[str, Callable[[Drawing], Value]] = {

@@ -79,7 +79,7 @@ class _Wording:
             elif "clock" in self.grounded.pieces[piece][0]:
                 forms.append(f"<{mark}.clock>")
             elif "said" in self.grounded.pieces[piece][0]:
-                forms.append(f"<{mark}.is>")
+                forms.append(f"<{mark}.value>")
             value = "|".join(forms)
             answers[piece] = {
                 "asked": [self._drawn(one) for one in known],
@@ -192,7 +192,7 @@ class _Wording:
 
         def put(found: re.Match[str]) -> str:
             piece = of[found[1]]
-            told = "said" if "said" in self.grounded.pieces[piece][0] else "is"
+            told = "said" if "said" in self.grounded.pieces[piece][0] else "value"
             owner = f"other.{piece}" if other else piece
             return f"${{{owner}.{found[2] or told}}}"
 
