@@ -92,7 +92,8 @@ def weave(
         raise InputError("--out FOLDER says where the targets should go")
     if api_base is not None and model is None:
         raise InputError("--api-base is the address of a model; name it with --model")
-    chosen = next((one for one in KINDS if kind is not None and one == kind.value), None)
+    wanted = kind.value if kind is not None else None
+    chosen = next((one for one in KINDS if one == wanted), None)
     request = generating.Request(
         count=count,
         seed=seed,
@@ -147,6 +148,7 @@ def _compare(labels: Path, *, json: bool) -> None:
     if json:
         _print.as_json(found)
         return
-    print(f"{found['count']} instances: {found['both_good']} good and {found['both_bad']} bad for both")
+    both = f"{found['both_good']} good and {found['both_bad']} bad for both"
+    print(f"{found['count']} instances: {both}")
     print(f"{found['missed']} bad ones kept, {found['refused_wrongly']} good ones refused")
     print(f"MCC {found['mcc']}, accuracy {found['accuracy']}")

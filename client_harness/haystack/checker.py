@@ -97,9 +97,7 @@ def agreement(labels: Path, verdicts: Path) -> dict[str, Any]:
         **counts,
         "accuracy": round((counts["both_good"] + counts["both_bad"]) / max(len(pairs), 1), 3),
         "mcc": _mcc(**counts),
-        "disagreed": [
-            key for key, label in given.items() if known[key]["verdict"] != label
-        ],
+        "disagreed": [key for key, label in given.items() if known[key]["verdict"] != label],
     }
 
 
@@ -175,9 +173,7 @@ def _careless(request: Request, count: int) -> list[Item]:
 Error = Callable[[dict[str, Any], Kind, Mapping[str, Any], Random], bool]
 
 
-def _errs(
-    err: Error, raw: dict[str, Any], kind: Kind, other: Candidate, chance: Random
-) -> bool:
+def _errs(err: Error, raw: dict[str, Any], kind: Kind, other: Candidate, chance: Random) -> bool:
     """Return whether an error can be made in a kind."""
     return err(copy.deepcopy(raw), kind, other.raw, Random(chance.random()))
 
@@ -217,7 +213,7 @@ def _tells(raw: dict[str, Any], kind: Kind, other: Mapping[str, Any], chance: Ra
     """Say what should be missing."""
     if kind != "missing_hard":
         return False
-    piece, said = _main(raw)
+    _, said = _main(raw)
     line = _saying(raw, "recall_single")[0]["user"]
     talk = raw["kinds"][kind]["needles"][0]["talk"]
     talk[0]["user"] = f"{talk[0]['user']} And {line[0].lower()}{line[1:]}"
@@ -226,7 +222,7 @@ def _tells(raw: dict[str, Any], kind: Kind, other: Mapping[str, Any], chance: Ra
 
 def _forgets(raw: dict[str, Any], kind: Kind, other: Mapping[str, Any], chance: Random) -> bool:
     """Leave the value out where it should be said."""
-    piece, said = _main(raw)
+    _, said = _main(raw)
     changed = False
     for talk in _talks(raw, kind)[-1:]:
         for turn in talk:

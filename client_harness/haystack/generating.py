@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import itertools
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -164,7 +165,7 @@ def chains(asked: Request, stage: Stage) -> list[Chain]:
 
 def drawn(asked: Request, able: Sequence[Chain]) -> Iterator[tuple[Chain, str, int]]:
     """Yield chain, person and number of each attempt; every chain and person comes in turn."""
-    order = [(chain, person) for chain in able for person in asked.people]
+    order = [*itertools.product(able, asked.people)]
     Random(f"order/{asked.seed}").shuffle(order)
     least = len(order) * 2
     for number in range(max(asked.count * TRIES, least)):
@@ -212,9 +213,7 @@ def filtered(
         yield made
 
 
-def verdict(
-    made: Candidate, kind: Kind | None = None, values: Sequence[int] = (0, 1)
-) -> list[str]:
+def verdict(made: Candidate, kind: Kind | None = None, values: Sequence[int] = (0, 1)) -> list[str]:
     """Return what the filters have against a candidate (in one kind); [] if nothing."""
     wrong = filters.problems(made.raw, made.person, kind, values)
     if filters.duplicate(made.raw, made.person):

@@ -143,9 +143,7 @@ def test_filters_find_what_is_wrong(made: Candidate) -> None:
 def test_filters_check_that_a_situation_leads_to_the_value(made: Candidate) -> None:
     raw = copy.deepcopy(made.raw)
     raw["pieces"]["amount"][0]["double"] = "$1.00"
-    assert filters.problems(raw, "maya", "shift_implicit") == [
-        "a situation leads to another value"
-    ]
+    assert filters.problems(raw, "maya", "shift_implicit") == ["a situation leads to another value"]
 
 
 @pytest.mark.parametrize(

@@ -155,7 +155,7 @@ def _chosen(service: str, argument: str, frame: Frame, slot: str) -> Giver | Non
     has = set(frame.slots)
     for several in frame.draws.values():
         for drawn in several.values():
-            has |= {name for one in drawn for name in one}
+            has = has.union(*drawn)
     for giver in givers(service).get((argument, frame.slots[slot].search), ()):
         if set(giver.needs) <= has:
             return giver
@@ -165,7 +165,7 @@ def _chosen(service: str, argument: str, frame: Frame, slot: str) -> Giver | Non
 def type_of(argument: str, about: Mapping[str, Any]) -> Type | None:
     """Return the type of an argument as frames have it, or None for what no frame has."""
     description = about.get("description", "").lower()
-    if names_an_id(argument) or argument == "symbol":
+    if _is_id(argument):
         return "id" if about.get("type") == "string" else None
     if "enum" in about:
         return "choice"
@@ -200,6 +200,10 @@ def option(about: Mapping[str, Any], wanted: str) -> str | None:
     return None
 
 
+def _is_id(argument: str) -> bool:
+    return names_an_id(argument) or argument == "symbol"
+
+
 @functools.cache
 def givers(service: str) -> dict[tuple[str, bool], list[Giver]]:
     """Return, for each argument that is an id, the earlier calls of a service that give it.
@@ -228,7 +232,7 @@ def _giver(service: str, spec: ToolSpec) -> Giver | None:
     if not rows:
         return None
     label = next((one for one in _LABELS if isinstance(rows[0].get(one), str)), None)
-    ids = [one for one in rows[0] if names_an_id(one) or one == "symbol"]
+    ids = [one for one in rows[0] if _is_id(one)]
     if label is None or not ids:
         return None
     return Giver(name, field, ids[0], label, words is not None, tuple(needs))

@@ -7,6 +7,7 @@ contradicts it. A filter knows texts, not how they came about, so it judges rewo
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -25,9 +26,13 @@ _SPARE = re.compile(r"[{}<>|]|\s{2,}|\bNone\b|\s[,.?!]|[.?!,]{2,}")
 _TWICE = re.compile(r"\b(\w+) \1\b", re.IGNORECASE)
 _MONEY = re.compile(r"\$\d[\d,]*(?:\.\d+)?")
 _COMMON = frozenset(
-    "please could would tell want have when what that this with from then it's i'd you're don't "
-    "call called name note send price alert the and for you not but how can get its has was are all one two put out them there before after about should only more much".split()
+    """
+    please could would tell want have when what that this with from then it's i'd you're don't
+    call called name note send price alert the and for you not but how can get its has was are
+    all one two put out them there before after about should only more much
+    """.split()  # noqa: SIM905
 )
+"""Words that say nothing of what a message is about."""
 _PARTS = ("double", "base", "extra", "list", "off")
 Texts = list[str]
 
@@ -70,15 +75,14 @@ class _Kind:
 
     def problems(self) -> Iterator[str]:
         """Yield what is wrong."""
-        every = [*self.asks, *(text for texts in self.needles for text in texts)]
-        for text in every:
+        spoken = [*itertools.chain.from_iterable(self.needles)]
+        for text in [*self.asks, *spoken]:
             yield from _malformed(text)
         for name in self.raw["pieces"]:
             yield from self._said_once(name)
         yield from self._amounts()
         yield from self._topics()
         yield from self._sums()
-        spoken = [text for texts in self.needles for text in texts]
         if len(set(spoken)) < len(spoken):
             yield "two messages are the same"
 
@@ -121,8 +125,8 @@ class _Kind:
     def _amounts(self) -> Iterator[str]:
         """Yield a sum of money that competes with the value in the talk that says it."""
         for texts, templates in zip(self.needles, self.written, strict=True):
-            holes = {one for text in templates for one in _LIVE.findall(text)}
-            figures = {one for text in texts for one in _MONEY.findall(text)}
+            holes = set(_LIVE.findall(" ".join(templates)))
+            figures = set(_MONEY.findall(" ".join(texts)))
             if len(figures) > max(len(holes), 1):
                 yield "another sum of money stands beside the value"
 
@@ -132,7 +136,7 @@ class _Kind:
             return
         for value in (part for part in self.given.values() if isinstance(part, dict)):
             amount = _cents(value.get("said"))
-            told = {part: _cents(value[part]) for part in _PARTS if part in value}
+            told = {part: _cents(value[part]) or 0 for part in _PARTS if part in value}
             if amount is None:
                 continue
             sums = [
@@ -196,7 +200,7 @@ def _malformed(text: str) -> Iterator[str]:
 
 
 def _words(text: str) -> set[str]:
-    return {stem for stem in stems(text) if len(stem) > 2 and stem not in _COMMON}
+    return {stem for stem in stems(text) if len(stem) > 2} - _COMMON
 
 
 def duplicate(raw: Mapping[str, Any], person: str) -> bool:

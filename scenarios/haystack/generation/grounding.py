@@ -32,9 +32,9 @@ _NAME = re.compile(r"(?<!\$)\{(\w+)\}")
 class Grounded:
     """A chain in a person's life.
 
-    `names` is what stands in braces in the frame's words. `pieces` are the two values of each piece,
-    `oracle` the steps before the assistant's last text. `tables` are those into which it inserts,
-    `dictated` the columns that hold what the user worded.
+    `names` is what stands in braces in the frame's words, `pieces` are the two values of each
+    piece, `oracle` the steps before the assistant's last text. `tables` are those into which it
+    inserts, `dictated` the columns that hold what the user worded.
     """
 
     chain: Chain
@@ -57,7 +57,8 @@ def grounded(
 ) -> Grounded:
     """Return a chain in a person's life, as drawn by a seed.
 
-    `stands` says whether a value stands in a person's past errands or in the world of a service. Raises `Dropped`.
+    `stands` says whether a value stands in a person's past errands or in the world of a service.
+    Raises `Dropped`.
     """
     frame = bank.frames()[chain.frame]
     if person not in frame.words:
@@ -231,9 +232,7 @@ def _fixed(value: Any, frame: Frame, names: Mapping[str, str]) -> Any:
     return text.replace("<s>", f"${{{frame.side}.value}}")
 
 
-def _giving(
-    slot: str, giver: Giver, frame: Frame, names: Mapping[str, str]
-) -> dict[str, Any]:
+def _giving(slot: str, giver: Giver, frame: Frame, names: Mapping[str, str]) -> dict[str, Any]:
     args: dict[str, Any] = {need: names[need] for need in giver.needs}
     words = trying.query_of(giver.tool)
     if giver.searches and words is not None:

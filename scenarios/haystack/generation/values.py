@@ -1,7 +1,7 @@
 """Values of pieces, odd enough to stand nowhere else, with the ways in which they can be told.
 
-A value is a mapping: `value` is what the call takes, `said` is how it is said (if that differs), and
-the other parts are what a situation tells, from which it follows.
+A value is a mapping: `value` is what the call takes, `said` is how it is said (if that differs),
+and the other parts are what a situation tells, from which it follows.
 """
 
 from __future__ import annotations
@@ -87,9 +87,7 @@ def side(
         label = source.giver.label
         field = source.giver.field
         chosen = chance.sample(fitting, 2)
-        return [
-            {"value": row[label], "id": row[field], "price": price(row)} for row in chosen
-        ]
+        return [{"value": row[label], "id": row[field], "price": price(row)} for row in chosen]
     slot = frame.slots.get(frame.side)
     if source is not None and slot is not None and slot.type == "choice":
         return _choices(chain.tool, source.argument, frame.of["options"], chance)
@@ -102,9 +100,7 @@ def side(
     return [{"value": text} for text in _numbered(names["notes"], chance)]
 
 
-def _choices(
-    name: str, argument: str, options: Mapping[str, str], chance: Random
-) -> list[Value]:
+def _choices(name: str, argument: str, options: Mapping[str, str], chance: Random) -> list[Value]:
     """Return two options of an argument, in the order in which they were drawn."""
     known = tool(name)[1].schema["properties"][argument]["enum"]
     fitting = [one for one in options if one in known]
