@@ -302,7 +302,9 @@ def table(made: Generated) -> list[list[str]]:
     rows = [["stage", "came", "kept", "dropped, and why"]]
     for stage in made.stages.values():
         whys = [f"{count} {why}" for why, count in stage.as_json()["dropped"].items()]
-        rows.append([stage.name, str(stage.came), str(stage.kept), "; ".join(whys) or "–"])
+        first, *others = whys or ["–"]
+        rows.append([stage.name, str(stage.came), str(stage.kept), first])
+        rows += [["", "", "", why] for why in others]
     return rows
 
 
