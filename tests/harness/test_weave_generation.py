@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 import yaml
 
@@ -21,6 +22,7 @@ from scenarios.haystack.targets import KINDS, Target
 from scenarios.load import load, resolve
 from servers.kit.service import tool
 from tests.commands import ROOT, command, files, refusal
+from tests.harness import fake_endpoint
 
 REQUEST = Request(count=1, seed=5, people=("maya",), services=("venmo",))
 
@@ -182,6 +184,22 @@ def test_a_model_rewords_and_the_banks_stand_in_for_it(made: Candidate) -> None:
         generating.Generated([], {}, bad.counted()), Request(count=0, people=("maya",))
     )
     assert lines[-1] == "babbler words badly; most texts are those of the banks."
+
+
+def test_a_model_is_asked_through_litellm_and_one_that_is_away_is_one_line() -> None:
+    def answer(body: dict[str, Any], number: int) -> fake_endpoint.Step:
+        text = body["messages"][0]["content"].rpartition("Message: ")[2]
+        return fake_endpoint.say(text.replace("Please", "Kindly"))
+
+    async def asked() -> str:
+        async with fake_endpoint.playing(answer) as endpoint:
+            model = Rewording("openai/scripted", endpoint.url)
+            return await anyio.to_thread.run_sync(model.text, "Please pay Ben ${amount.said} now.")
+
+    assert anyio.run(asked) == "Kindly pay Ben ${amount.said} now."
+    away = Rewording("openai/away", "http://127.0.0.1:9/v1")
+    with pytest.raises(generating.InputError, match="--model openai/away: the model does not"):
+        away.text("Please pay Ben.")
 
 
 def test_a_generated_target_is_a_file_that_check_list_and_run_take(folder: Path) -> None:

@@ -105,6 +105,9 @@ def _propose(found: Alignment, cls: type[Service], spec: ToolSpec, name: str, fr
     if spec.effect != frame.effect:
         found.dropped["reads where the frame writes, or the other way round"] += 1
         return
+    if not set(frame.never).isdisjoint(spec.name.split("_")):
+        found.dropped["does the opposite, or changes what is there"] += 1
+        return
     near = max(similarity(meaning, text_of(cls, spec)) for meaning in frame.meaning)
     if near < NEAR:
         found.dropped["does something else"] += 1

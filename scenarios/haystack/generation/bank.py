@@ -67,10 +67,10 @@ class Words(Declared):
 class Frame(Declared):
     """A kind of errand, as a tool can do it for a person.
 
-    `meaning` is what a tool for it is near to. `main` is the slot of the main piece, `side` that of
-    the other one, unless they stand inside of the value of another slot (`<v>`, `<s>`). `of` says
-    how values of both are drawn (see `values`). `draws` are other
-    things to draw, by person. `easy` and `hard` are how a good assistant asks for the main piece,
+    `meaning` is what a tool for it is near to; one whose name has a word of `never` does something
+    else all the same. `main` is the slot of the main piece, `side` that of the other one, unless
+    they stand inside of the value of another slot (`<v>`, `<s>`). `of` says how values of both are
+    drawn (see `values`). `draws` are other things to draw, by person. `easy` and `hard` are how a good assistant asks for the main piece,
     `asked` and `side_asked` by what words such questions are known, `answer` and `side_answer` what
     the user answers. `acks` are what the assistant says to a piece. `done` is what it says in the
     end, `claim` and `must` are the statement about it, and `more` are further statements. `ways`
@@ -80,6 +80,7 @@ class Frame(Declared):
 
     effect: Literal["read", "write"]
     meaning: Several
+    never: list[str] = []
     slots: dict[str, Slot]
     main: str
     side: str
