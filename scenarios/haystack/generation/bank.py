@@ -70,12 +70,13 @@ class Frame(Declared):
     `meaning` is what a tool for it is near to; one whose name has a word of `never` does something
     else all the same. `main` is the slot of the main piece, `side` that of the other one, unless
     they stand inside of the value of another slot (`<v>`, `<s>`). `of` says how values of both are
-    drawn (see `values`). `draws` are other things to draw, by person. `easy` and `hard` are how a good assistant asks for the main piece,
-    `asked` and `side_asked` by what words such questions are known, `answer` and `side_answer` what
-    the user answers. `acks` are what the assistant says to a piece. `done` is what it says in the
-    end, `claim` and `must` are the statement about it, and `more` are further statements. `ways`
-    are, by service, the tools that do the deed where several do; what they take is then judged by
-    the statements and by what changes. `title` and `about` name the target.
+    drawn (see `values`). `draws` are other things to draw, by person. `easy` and `hard` are how a
+    good assistant asks for the main piece, `asked` and `side_asked` by what words such questions
+    are known, `answer` and `side_answer` what the user answers. `acks` are what the assistant says
+    to a piece. `done` is what it says in the end, `claim` and `must` are the statement about it,
+    and `more` are further statements. `ways` are, by service, the tools that do the deed where
+    several do; what they take is then judged by the statements and by what changes. `title` and
+    `about` name the target.
     """
 
     effect: Literal["read", "write"]
