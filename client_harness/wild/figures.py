@@ -43,7 +43,7 @@ def checked(by: str | None) -> instances.By | By | None:
         if by == known:
             return known
     if by is not None:
-        raise UnknownName("property", by, [*instances.BY, *BY], "--by")
+        raise UnknownName("property", by, dict.fromkeys([*instances.BY, *BY]), "--by")
     return None
 
 

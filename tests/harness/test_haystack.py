@@ -43,7 +43,7 @@ def test_a_curve_falls_where_memory_ends(swept: Path) -> None:
     assert [(point["at"], point["accuracy"]) for point in points] == [(2, 1), (3, 0), (4, 0)]
     assert all(point["accuracy"] == 1 for point in drawn["agents"]["oracle"])
     lines = command("curves", str(swept)).out
-    assert "recall_window: right trials by distance, 1 instances" in lines
+    assert "recall_window: right by distance, up to 1 instances" in lines
 
 
 def test_a_curve_is_a_picture_that_stands_alone(swept: Path, tmp_path: Path) -> None:
