@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 from client_harness.telling import Told
+from client_harness.terms import NO_TERMS, Terms
 
 if TYPE_CHECKING:
     from client_harness.tools import Tools
@@ -67,7 +68,8 @@ class Assignment:
     the run, its arm included; a model's recorded answers are stored under it. If past sessions are
     delivered one by one, `history` is empty and `to_remember` is their number. If a conversation
     has begun already, it is the last session of `history`, and `saved` holds for scripts what was
-    saved in it. `told` is what the run tells its agents.
+    saved in it. `told` is what the run tells its agents, and `terms` what it asks of them beyond
+    that.
 
     Of an agent outside this process, `stderr` is the file that takes what it writes there, and
     `steps` the one that takes what it says at its steps, if they are to be kept. An agent that
@@ -84,6 +86,7 @@ class Assignment:
     trial: str = ""
     to_remember: int = 0
     saved: dict[str, Any] = field(default_factory=dict)
+    terms: Terms = NO_TERMS
     stderr: Path | None = None
     steps: Path | None = None
     told: Told = field(default_factory=Told)
@@ -122,8 +125,9 @@ class CanRemember(Protocol):
 class AgentModule(Protocol):
     """The interface of a file of `agents/`, and of an adapter.
 
-    It may also have `OPTIONS`, the names of the options that it takes (by default none), and
-    `check(options)`, which raises `InputError` for values that it cannot work with.
+    It may also have `OPTIONS`, the names of the options that it takes (by default none),
+    `check(options)`, which raises `InputError` for values that it cannot work with, and `TERMS`,
+    which is true if it keeps to `Assignment.terms`.
     """
 
     ABOUT: str

@@ -8,14 +8,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from client_harness import fingerprints
+from client_harness import fingerprints, terms
 from client_harness.budget import Budget
 from client_harness.contract import Delivery
 from client_harness.episode import DisclosureMode
+from client_harness.haystack import published
 from client_harness.judging.model_reader import JudgeModel
 from client_harness.lookup import resolve
 from client_harness.results import Arm
 from client_harness.telling import Told, told
+from client_harness.terms import Reasoning, RunProtocol
 from client_harness.tools import Transport
 from client_harness.user.voice import SCRIPT, VoiceModel
 from fault_profiles.profiles import Profile, profile
@@ -37,6 +39,7 @@ class RunRequest:
     `scenarios.offered`), `deliver` how they get histories: as one context, or session by session.
     `prefix` says whether the earlier turns of a dialogue are the agent's own, or the oracle's.
     `user` holds the fields of a `VoiceModel` that words what the user says, or None.
+    `protocol` and `reasoning` are the terms on which agents play (see `client_harness.terms`).
     `faults` names a profile that replaces the scenarios' own faults. `transport` is how agents in
     this process reach their tools. `options` go to the agents and are stored, so never put a secret
     there. `instructions` (a name, or the absolute path of a file) and `guide` are what agents are
@@ -60,6 +63,8 @@ class RunRequest:
     prefix: Literal["own", "gold"] = "own"
     instructions: str | None = None
     guide: list[str] = field(default_factory=list)
+    protocol: RunProtocol = "own"
+    reasoning: Reasoning = "free"
     faults: str | None = None
     transport: Transport = "memory"
     options: dict[str, Any] = field(default_factory=dict)
@@ -138,6 +143,8 @@ def checked(request: RunRequest, faults: Profile | None) -> RunRequest:
     if min(request.trials, request.jobs) < 1:
         raise InputError("--trials and --jobs must be at least 1")
     _ = request.budget
+    if request.protocol == "published":
+        published.check(request.debrief, request.told, faults)
     instructions = request.told.instructions
     for option in request.options:
         if option.lower().endswith(("key", "secret", "password")):
@@ -175,7 +182,7 @@ def check_options(agents: Sequence[str], options: Mapping[str, Any]) -> None:
 def scenarios_of(request: RunRequest) -> dict[str, Scenario]:
     """Return the scenarios of a request by id, after the history that it weaves.
 
-    Raises `InputError`.
+    The published protocol leaves out those that it cannot judge. Raises `InputError`.
     """
     scenarios: dict[str, Scenario] = {}
     for name in request.scenarios:
@@ -185,7 +192,7 @@ def scenarios_of(request: RunRequest) -> dict[str, Scenario]:
         for part in _parts(scenario, request):
             after = [part] if request.history is None else crossed(part, request.history)
             scenarios |= {one.id: narrowed_to(one, request.expose) for one in after}
-    return scenarios
+    return published.played(scenarios) if request.protocol == "published" else scenarios
 
 
 def _parts(scenario: Scenario, request: RunRequest) -> list[Dialogue] | list[Scenario]:
@@ -206,7 +213,7 @@ def fingerprints_of(
     request: RunRequest, scenarios: dict[str, Scenario], faults: Profile | None
 ) -> dict[str, str]:
     """Return the fingerprints of a run: nothing about budgets, jobs or retries is in them."""
-    return fingerprints.fingerprints(
+    prints = fingerprints.fingerprints(
         scenarios.values(),
         request.disclosure,
         faults,
@@ -216,6 +223,7 @@ def fingerprints_of(
         user=SCRIPT if request.voice_model is None else request.voice_model.fingerprint,
         told=request.told.fingerprint,
     )
+    return prints | terms.fingerprints(request.protocol, request.reasoning)
 
 
 def reader_of(model: JudgeModel | None) -> str:

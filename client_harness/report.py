@@ -41,9 +41,9 @@ def report(runs: Sequence[Results], by: By | wild.By | None = None) -> dict[str,
     `scenarios` (their number), `agents`, `differences` (paired over scenarios), `failure_kinds`,
     `failed`, `agent_errors` and `unknown` (trials, each with its reason), `haystack` and `by` (see
     `haystack.figures`; empty without instances), `wild` (see `wild.figures`).
-    Raises `InputError` if the runs are not comparable.
+    Runs may differ in what they are grouped by. Raises `InputError` if they are not comparable.
     """
-    _comparable(runs)
+    _comparable(runs, by)
     labelled = _groups(runs)
     groups = {label: group.trials for label, group in labelled.items()}
     scenarios: set[str] = set()
@@ -78,12 +78,13 @@ def _grouped(groups: dict[str, list[Trial]], by: By | wild.By | None) -> list[di
     return rows
 
 
-def _comparable(runs: Sequence[Results]) -> None:
+def _comparable(runs: Sequence[Results], by: By | wild.By | None) -> None:
     first = runs[0]
     for other in runs[1:]:
         if first.home.resolve() == other.home.resolve():
             raise InputError(f"{other.home} is named twice")
         parts = first.fingerprints.keys() | other.fingerprints.keys()
+        parts -= {by}
         changed = sorted(p for p in parts if first.fingerprints.get(p) != other.fingerprints.get(p))
         if changed:
             verb = "differs" if len(changed) == 1 else "differ"
@@ -408,13 +409,18 @@ SHOWN = {
     "oracle5": "needed and nearest tools",
     "search": "tools by search",
     "sessions": "past by session",
+    "published": "published protocol",
+    "first": "told to think first",
+    "none": "told not to think aloud",
 }
-"""What a run's exposure and delivery are in words, unless they are the usual ones."""
+"""What a run's exposure, delivery and terms are in words, unless they are the usual ones."""
 
 
 def _played_with(data: dict[str, Any]) -> str:
     prints = data["fingerprints"]
-    parts = [SHOWN.get(prints.get(part, ""), "") for part in ("exposure", "delivery")]
+    settings = ("exposure", "delivery", "protocol", "reasoning")
+    names = [prints.get(part, "").partition(" ")[0] for part in settings]
+    parts = [SHOWN.get(name, "") for name in names]
     return "".join(f", {words}" for words in parts if words)
 
 

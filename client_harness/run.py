@@ -20,7 +20,7 @@ from client_harness._host import Host, Servers
 from client_harness.budget import Spent
 from client_harness.contract import AgentError, Assignment, ProviderOutage
 from client_harness.conversation import Outage, converse, crashed, failed, identity_of, leaf
-from client_harness.delivery import check_delivery
+from client_harness.delivery import check_delivery, check_terms
 from client_harness.episode import Episode
 from client_harness.expected import Known, expected
 from client_harness.judging import debrief
@@ -38,6 +38,7 @@ from client_harness.plan import (
 )
 from client_harness.results import JUDGED, Arm, Results, Trial
 from client_harness.telling.schema import hints
+from client_harness.terms import terms
 from client_harness.tools import Tools, in_memory, over_http
 from client_harness.user.voice import Voice
 from client_harness.verdicts import judge_into, unjudged
@@ -67,6 +68,7 @@ def start(request: RunRequest, home: Path | Callable[[], Path]) -> Run:
     prints = fingerprints_of(request, scenarios, faults)
     if request.deliver == "sessions":
         check_delivery(request.agents, request.options, scenarios.values())
+    check_terms(request, scenarios.values())
     folder = home if isinstance(home, Path) else home()
     planned = len(list(jobs_of(request, scenarios)))
     results = Results.create(folder, asdict(request), prints, planned)
@@ -393,6 +395,7 @@ class Run:
             options=options_of(agent, self.request.options),
             servers=servers,
             trial=trial,
+            terms=terms(self.request.protocol, self.request.reasoning),
         )
 
     async def _tools(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from client_harness.haystack.labels import story
+from client_harness.haystack import labels, published
 from client_harness.results import JUDGED, Arm, Trial
 from client_harness.wild import tasks
 from judge.trace import Record
@@ -47,9 +47,11 @@ def judge_into(trial: Trial, scenario: Scenario, recorded: Record) -> Record:
             trial.verdicts[name] |= _not_passed(trial, verdict)
         trial.exposed = trial.exposed and verdict.exposed
         trial.order_inferred = trial.order_inferred or verdict.order_inferred
-    if isinstance(scenario, Instance):
+    if isinstance(scenario, Instance) and _is_published(trial):
+        _judge_published(trial, scenario, recorded)
+    elif isinstance(scenario, Instance):
         passed = trial.verdicts[JUDGED[trial.arm][0]]["value"] == "pass"
-        trial.story = dict(story(scenario, recorded, passed=passed))
+        trial.story = dict(labels.story(scenario, recorded, passed=passed))
         if trial.is_agent_error:
             trial.story["label"] = None  # the labels say why answers are wrong
     elif isinstance(scenario, Dialogue):
@@ -66,3 +68,16 @@ def _none_right_after(made: list[Any], recorded: Record) -> None:
     for task in made:
         if task["position"] >= last:
             task["right"] = False
+
+
+def _is_published(trial: Trial) -> bool:
+    return trial.fingerprints.get("protocol", "").startswith("published")
+
+
+def _judge_published(trial: Trial, scenario: Instance, recorded: Record) -> None:
+    """Put the verdicts of the published protocol in the place of those that are known."""
+    story, verdict = published.judged(scenario, recorded, ended=not trial.is_agent_error)
+    trial.story = dict(story)
+    for name, own in trial.verdicts.items():
+        if own["value"] != "unknown" and trial.status not in PASSES_NEVER:
+            trial.verdicts[name] = dict(verdict)

@@ -13,7 +13,7 @@ from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, Field
 
@@ -50,8 +50,8 @@ class About(Declared):
     `python` and `node` are the versions that the adapter needs, as in `>=3.10`. `options` are those
     that it takes. The others say what it does: the form of `history` that it asks for, when it
     lists tools again (`tool_refresh`), what it does with `instructions`, whether it `remembers`
-    past sessions that come one by one, and whether it numbers its `steps`. `cannot` tells people
-    what will not be measured with it.
+    past sessions that come one by one, whether it keeps to `terms`, and whether it numbers its
+    `steps`. `cannot` tells people what will not be measured with it.
     """
 
     about: str
@@ -63,19 +63,30 @@ class About(Declared):
     tool_refresh: Refresh = "call"
     instructions: Instructions = "message"
     remembers: bool = False
+    terms: bool = False
     steps: bool = False
     cannot: list[str] = []
 
     @property
     def declared(self) -> dict[str, Any]:
         """What the adapter's process need not say itself."""
-        names = ("options", "history", "tool_refresh", "instructions", "remembers", "steps")
+        names = [
+            "options",
+            "history",
+            "tool_refresh",
+            "instructions",
+            "remembers",
+            "terms",
+            "steps",
+        ]
         return {name: getattr(self, name) for name in names}
 
 
 @dataclass
 class Adapter:
     """An adapter as an agent: the process agent with this folder's command."""
+
+    TERMS: ClassVar[bool] = True
 
     name: str
     about: About

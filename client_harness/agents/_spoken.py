@@ -36,6 +36,7 @@ _GREETING = (
     "options",
     "remembers",
     "steps",
+    "terms",
 )
 
 
@@ -50,6 +51,7 @@ class Hello:
     instructions: Instructions = "message"
     options: tuple[str, ...] | None = None
     remembers: bool = False
+    terms: bool = False
     steps: bool | None = None
 
     @property
@@ -84,7 +86,7 @@ def hello_of(answer: Mapping[str, Any], declared: Mapping[str, Any], known: Iter
             choices = ", ".join(get_args(kind))
             raise _invalid(f"{name} must be one of {choices}, not {quoted(said[name])}")
         chosen[name] = said[name]
-    for name in ("remembers", "steps"):
+    for name in ("remembers", "steps", "terms"):
         if not isinstance(said.get(name, False), bool):
             raise _invalid(f"{name} must be true or false, not {quoted(said[name])}")
     options = said.get("options")
@@ -97,6 +99,7 @@ def hello_of(answer: Mapping[str, Any], declared: Mapping[str, Any], known: Iter
         protocol=protocol,
         options=None if options is None else tuple(options),
         remembers=said.get("remembers", False),
+        terms=said.get("terms", False),
         steps=said.get("steps"),
         **chosen,
     )

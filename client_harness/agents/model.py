@@ -38,9 +38,10 @@ class Options:
 
     `max_steps` (requests per turn) and `max_tokens` (in total) are limits: reaching one gives the
     status `limit`. `max_seconds` is the real time per turn, after which the status is `late`; waits
-    for the provider do not count. A request is repeated up to `retries` times if the provider
-    fails, and for `max_wait` seconds if it is asked too often. `refresh` says when tools are listed
-    again: before each request (call), each turn, or never. `record` and `replay` are folders.
+    for the provider do not count. A request that takes `request_seconds` has failed. It is repeated
+    up to `retries` times if the provider fails, and for `max_wait` seconds if it is asked too
+    often. `refresh` says when tools are listed again: before each request (call), each turn, or
+    never. `record` and `replay` are folders.
     """
 
     model: str
@@ -54,6 +55,7 @@ class Options:
     temperature: float | None = None
     refresh: str = "call"
     retries: int = 2
+    request_seconds: float = 120.0
     max_wait: float = 600.0
 
     @classmethod
@@ -65,6 +67,7 @@ class Options:
             "answer_tokens": int,
             "retries": int,
             "max_seconds": float,
+            "request_seconds": float,
             "temperature": float,
             "max_wait": float,
         }
@@ -91,6 +94,7 @@ class Options:
 
 
 OPTIONS = tuple(option.name for option in fields(Options))
+TERMS = True
 
 
 def check(options: Mapping[str, Any]) -> None:
@@ -112,14 +116,18 @@ class ModelAgent:
             given.lock()
         self._tools = given.tools
         self._options = options
-        self._prompt = given.told.text(self.takes, given.tools.now)
+        self._terms = given.terms
+        self._is_over = False
+        self._prompt = self._terms.instructions(given.told.text(self.takes, given.tools.now))
         self._begin_with(_history.chat(given.history))
         # Whatever an agent remembers of a past, it knows what day it is.
         has_past = bool(given.history or given.to_remember)
         goes_on = bool(given.history) and given.history[-1].get("goes_on", False)
         begins = has_past and not goes_on
         self._opening = f"{_history.header(iso(given.tools.now))}\n" if begins else ""
-        endpoint = Endpoint(options.api_base, options.retries, max_wait=options.max_wait)
+        endpoint = Endpoint(
+            options.api_base, options.retries, options.request_seconds, options.max_wait
+        )
         self._source: Endpoint | Recording = endpoint
         if options.replay is not None:
             self._source = Recording(Path(options.replay), given.trial)
@@ -142,8 +150,11 @@ class ModelAgent:
     async def turn(self, text: str) -> TurnResult:
         """Ask the model, make its calls and ask again.
 
-        The turn ends when the model answers in words or a limit is reached.
+        The turn ends when the model answers in words or a limit is reached. Terms may say that
+        there is a single request, whatever the user answers.
         """
+        if self._is_over:
+            return TurnResult("")
         self._messages.append({"role": "user", "content": self._opening + text})
         self._opening = ""
         if self._options.refresh == "turn":
@@ -159,10 +170,15 @@ class ModelAgent:
                 return result
             result.text = str(message.get("content") or "")
             calls = message.get("tool_calls") or []
+            if self._terms.single:
+                self._is_over = True
+                calls = calls[:1]
             if not calls:
                 self._messages.append({"role": "assistant", "content": result.text})
                 return result
             await self._act(result.text, calls)
+            if self._is_over:
+                return result
         return self._limit(result, f"{self._options.max_steps} requests did not end the turn")
 
     async def _completed(
@@ -239,8 +255,11 @@ class ModelAgent:
 
     def _plain(self, messages: list[dict[str, Any]]) -> dict[str, Any]:
         request: dict[str, Any] = {"model": self._options.model, "messages": list(messages)}
-        if self._options.temperature is not None:
-            request["temperature"] = self._options.temperature
+        temperature = self._terms.temperature
+        if temperature is None:
+            temperature = self._options.temperature
+        if temperature is not None:
+            request["temperature"] = temperature
         return request
 
     def _limit(self, result: TurnResult, why: str) -> TurnResult:
@@ -254,8 +273,9 @@ class ModelAgent:
         request = self._plain(self._messages)
         if self._listed:
             request["tools"] = self._listed
-        if self._options.answer_tokens is not None:
-            request["max_tokens"] = self._options.answer_tokens
+        most = self._terms.answer_tokens or self._options.answer_tokens
+        if most is not None:
+            request["max_tokens"] = most
         return request
 
     def _count(self, result: TurnResult, response: dict[str, Any]) -> None:

@@ -15,6 +15,7 @@ from scenarios.haystack.history import LivedSession
 
 ABOUT = "the agent `model` with all past sessions in its context (--deliver sessions)"
 OPTIONS = model.OPTIONS
+TERMS = True
 check = model.check
 
 

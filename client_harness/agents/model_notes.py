@@ -13,6 +13,7 @@ from servers.kit.errors import InputError
 
 ABOUT = "the agent `model` with its own notes about past sessions (--deliver sessions)"
 OPTIONS = model.OPTIONS
+TERMS = True
 check = model.check
 NOTHING = "nothing"
 """What the model answers about a session of which nothing is worth keeping."""

@@ -4,10 +4,11 @@ The process speaks JSON-RPC on stdin and stdout, and MCP over HTTP with the epis
 docs/agents.md describes the contract, of which there are two versions (see `_spoken`):
 
     → initialize {protocol, trial}
-      ← {agent, version, protocol, history, tool_refresh, instructions, options, remembers, steps}
+      ← {agent, version, protocol, history, tool_refresh, instructions, options, remembers, steps,
+         terms}
     → history/session {trial, number, of, at, messages, deadline}
       ← {usage, error}
-    → session/start {trial, history, mcp_servers, now, instructions, deadline}
+    → session/start {trial, history, mcp_servers, now, instructions, deadline, terms}
       ← {error}
     → turn {text, deadline}
       ← {text, usage, error: {kind: agent|outage|limit, detail}}
@@ -54,6 +55,7 @@ NUMBERS = {"max_steps": int, "max_seconds": float, "max_tokens": int, "temperatu
 OPTIONS = ("command", "turn_seconds", *SETTINGS)
 LONGEST_TEXT = 20_000
 """How many characters are kept of what an agent says at a step."""
+TERMS = True
 
 
 class ProcessAgent:
@@ -94,6 +96,9 @@ class ProcessAgent:
             "now": iso(given.tools.now),
         }
         said = given.told.text(self.hello.instructions, given.tools.now)
+        if given.terms.given:
+            said = given.terms.instructions(said)
+            start["terms"] = given.terms.as_json()
         if self.hello.instructions == "message":
             self._opening = f"{said}\n\n" if said else ""
         if self.hello.protocol > 1:
@@ -270,6 +275,11 @@ async def _begin(
     started: Peer, given: Assignment, seconds: float, declared: Mapping[str, Any]
 ) -> ProcessAgent:
     hello = hello_of(await _greeted(started, given, seconds), declared, SETTINGS)
+    if given.terms.given and not hello.terms:
+        raise InputError(
+            f"{started.name} cannot be told how to play: its answer to initialize must say "
+            "`terms: true`, and it must keep to the `terms` of `session/start`"
+        )
     made = ProcessAgent(started, given, hello, seconds)
     started.can_cancel = hello.protocol > 1
     started.hears = made.hear

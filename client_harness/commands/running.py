@@ -78,6 +78,21 @@ class Delivery(StrEnum):
     sessions = "sessions"
 
 
+class Protocol(StrEnum):
+    """How instances are played and scored."""
+
+    own = "own"
+    published = "published"
+
+
+class Reasoning(StrEnum):
+    """What agents are told about thinking."""
+
+    free = "free"
+    first = "first"
+    none = "none"
+
+
 def run(
     names: Annotated[
         list[str] | None,
@@ -118,17 +133,18 @@ def run(
         ),
     ] = None,
     expose: Annotated[
-        str,
+        str | None,
         typer.Option(
             parser=one_of("all", "needed", "oracle5", SEARCH),
             metavar="<all|needed|oracle5|search>",
             help=(
                 "Which tools agents are offered: all that the services have, those that right runs "
                 "call, these and the nearest others (five in all, at least four of them others), "
-                "or two that find and call all of them."
+                "or two that find and call all of them. By default all, or oracle5 for "
+                "--protocol published."
             ),
         ),
-    ] = "all",
+    ] = None,
     history: Annotated[
         str | None,
         typer.Option(
@@ -162,6 +178,21 @@ def run(
             metavar="LAYER",
         ),
     ] = None,
+    protocol: Annotated[
+        Protocol,
+        typer.Option(
+            help=(
+                "How instances of long histories are played and scored: as conversations, or as "
+                "ToolHaystack was published, with one request and one call."
+            )
+        ),
+    ] = Protocol.own,
+    reasoning: Annotated[
+        Reasoning,
+        typer.Option(
+            help="Whether agents are told to think before they answer (first), or not to (none)."
+        ),
+    ] = Reasoning.free,
     model: Annotated[
         str | None, typer.Option(help="The agent's model, as litellm names it.")
     ] = None,
@@ -245,12 +276,14 @@ def run(
         seed=seed,
         jobs=jobs,
         disclosure=disclose.value,
-        expose=cast("Offered", expose),
+        expose=cast("Offered", expose or _exposed_by(protocol)),
         history=history,
         prefix=prefix.value,
         deliver=deliver.value,
         instructions=instructions,
         guide=guide or [],
+        protocol=protocol.value,
+        reasoning=reasoning.value,
         faults=faults,
         transport="http" if http else "memory",
         options={**given, **_options(option or [])},
@@ -511,6 +544,10 @@ def options_given(pairs: list[str] | None, **named: Any) -> dict[str, Any]:
     """Return the options that a command was given by name, and those of its --option."""
     given = {name: value for name, value in named.items() if value is not None}
     return {**given, **_options(pairs or [])}
+
+
+def _exposed_by(protocol: Protocol) -> str:
+    return "oracle5" if protocol is Protocol.published else "all"
 
 
 def _options(pairs: list[str]) -> dict[str, Any]:

@@ -29,9 +29,13 @@ By = Literal[
     "shift",
     "value",
     "exposure",
+    "delivery",
+    "reasoning",
     "label",
 ]
 BY: tuple[By, ...] = get_args(By)
+OF_RUNS = ("exposure", "delivery", "reasoning")
+"""What all trials of a run have in common, by the part of the fingerprints that says it."""
 SIMPLE = ("recall_single", "shift_explicit", "missing_easy")
 
 
@@ -54,8 +58,8 @@ def grouped(groups: Mapping[str, Sequence[Trial]], by: By) -> list[dict[str, Any
 
 
 def _value(trial: Trial, by: By) -> Any:
-    if by == "exposure":
-        return trial.fingerprints["exposure"]
+    if by in OF_RUNS:
+        return trial.fingerprints.get(by, "unknown").partition(" ")[0]
     value = trial.story.get(by)
     if by == "by":
         return " and ".join(dict.fromkeys(value or ["nobody"]))
@@ -92,7 +96,8 @@ def summary(groups: Mapping[str, Sequence[Trial]]) -> list[dict[str, Any]]:
     """Return what each agent did on instances, for agents that played some.
 
     Keys: `agent`, `kinds` (kind → figures), `accuracy` (the mean of the kinds), `simple`,
-    `complex`, `abstained` and `completed` (counts of `missing` trials), `labels`, `published`.
+    `complex`, `difference` (of these two), `abstained` and `completed` (counts of `missing`
+    trials), `labels`, `published`.
     """
     found = []
     for agent, trials in groups.items():
@@ -109,13 +114,17 @@ def summary(groups: Mapping[str, Sequence[Trial]]) -> list[dict[str, Any]]:
         published: Counter[str] = Counter()
         for label, count in labels.items():
             published[PUBLISHED[label]] += count
+        simple = _mean(kinds, SIMPLE)
+        complex_ = _mean(kinds, [kind for kind in KINDS if kind not in SIMPLE])
+        whole = simple is not None and complex_ is not None
         found.append(
             {
                 "agent": agent,
                 "kinds": kinds,
                 "accuracy": _mean(kinds, KINDS),
-                "simple": _mean(kinds, SIMPLE),
-                "complex": _mean(kinds, [kind for kind in KINDS if kind not in SIMPLE]),
+                "simple": simple,
+                "complex": complex_,
+                "difference": simple - complex_ if whole else None,
                 "missing": len(missing),
                 "abstained": sum(bool(trial.story["abstained"]) for trial in missing),
                 "completed": sum(bool(trial.story["completed"]) for trial in missing),
@@ -161,6 +170,7 @@ def _by_kind(agents: Sequence[Mapping[str, Any]]) -> Table:
     means = (("accuracy", "mean of right calls"), ("simple", "simple"), ("complex", "complex"))
     for key, title in means:
         rows.append([title, *(share(agent[key]) for agent in agents)])
+    rows.append(["simple − complex", *(_points(agent["difference"]) for agent in agents)])
     for key in ("abstained", "completed"):
         cells = [
             f"{agent[key]}/{agent['missing']}" if agent["missing"] else "–" for agent in agents
@@ -178,3 +188,7 @@ def _by_label(agents: Sequence[Mapping[str, Any]]) -> Table:
             rows.append([label, published, *counts])
     columns = ["label", "in ToolHaystack", *(agent["agent"] for agent in agents)]
     return {"title": "Why instances failed", "columns": columns, "rows": rows}
+
+
+def _points(difference: float | None) -> str:
+    return "–" if difference is None else f"{100 * difference:+.0f} points"

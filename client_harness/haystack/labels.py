@@ -133,17 +133,17 @@ def _label(made: Instance, record: Record) -> tuple[str, list[str]]:
     missing = made.facts.missing
     if not record.attempts:
         return (ASKED if asked and missing is None else NO_CALL), []
-    needed = _needed(made, record.attempts)
+    needed = needed_calls(made, record.attempts)
     if not needed:
         return (ASKED if asked and missing is None else WRONG_TOOL), []
     if missing is not None and missing not in record.asked_about:
         return GUESSED, []
     if asked and missing is None:
         return ASKED, []
-    return _wrong_value(made, record, needed)
+    return wrong_value(made, record, needed)
 
 
-def _needed(made: Instance, attempts: Iterable[Attempt]) -> list[Attempt]:
+def needed_calls(made: Instance, attempts: Iterable[Attempt]) -> list[Attempt]:
     """Return the calls of tools that the task needs, whatever their arguments are."""
     patterns = []
     for check in made.checks:
@@ -159,9 +159,7 @@ def _needed(made: Instance, attempts: Iterable[Attempt]) -> list[Attempt]:
     return found
 
 
-def _wrong_value(
-    made: Instance, record: Record, needed: Sequence[Attempt]
-) -> tuple[str, list[str]]:
+def wrong_value(made: Instance, record: Record, needed: Sequence[Attempt]) -> tuple[str, list[str]]:
     """Return where the wrong value of the last needed call comes from."""
     facts = made.facts
     taken = targets.target(facts.target)

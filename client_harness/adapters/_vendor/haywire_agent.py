@@ -80,6 +80,7 @@ class Session:
     is what the run tells the agent, or None if that is nothing; if the agent declares
     `instructions = "message"`, they come with the user's first message instead. `trial` names the
     trial and tells nothing about it, and `deadline` is how many seconds a turn may take, or None.
+    `terms` come only to an agent that says that it keeps to them.
     """
 
     servers: list[Server]
@@ -88,6 +89,7 @@ class Session:
     instructions: str | None = None
     trial: str = ""
     deadline: float | None = None
+    terms: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -205,6 +207,8 @@ class Agent:
     """Whether it numbers its steps."""
     remembers: bool | None = None
     """Whether it has `remember`, which takes past sessions one by one (a `Past` each)."""
+    terms: bool | None = None
+    """Whether it keeps to the terms of a run, such as a single request to its model."""
     options: tuple[str, ...] | None = None
     """The settings that it takes; others are refused."""
 
@@ -380,7 +384,7 @@ class _Service:
         agent = self.agent
         agent.settings = Settings.read()
         declared: dict[str, Any] = {"agent": agent.name, "version": agent.version}
-        for name in ("history", "tool_refresh", "remembers"):
+        for name in ("history", "tool_refresh", "remembers", "terms"):
             declared[name] = getattr(agent, name)
         if self.protocol >= 2:
             declared["protocol"] = self.protocol
@@ -409,6 +413,7 @@ class _Service:
             params.get("instructions"),
             params.get("trial", ""),
             params.get("deadline"),
+            params.get("terms") or {},
         )
         answer = await self._guarded(number, self.agent.start, session)
         if answer.get("status") in ("error", "limit"):

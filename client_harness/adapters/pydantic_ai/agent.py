@@ -34,10 +34,26 @@ from pydantic_ai.usage import RunUsage, UsageLimits  # ty: ignore[import-not-fou
 
 
 class Conversation(haywire.Agent):
-    """One conversation: the agent, its connections, and its messages over all turns."""
+    """One conversation: the agent, its connections, and its messages over all turns.
+
+    If the run's terms allow a `single` request, only the first call of its response is made, and
+    later turns are not answered.
+    """
 
     name = "pydantic_ai"
     version = version("pydantic-ai-slim")
+
+    def __init__(self) -> None:
+        self.past: list[dict[str, Any]] = []
+        self.opening = ""
+        self.only: str | None = None
+        self.is_over = False
+
+    def remember(self, past: haywire.Past) -> None:
+        """Keep a past session as it is."""
+        if past.number == 1:
+            self.past.clear()
+        self.past.append({"at": past.at, "messages": past.messages})
 
     async def start(self, session: haywire.Session) -> None:
         """Connect to the servers and begin a conversation.
@@ -45,7 +61,9 @@ class Conversation(haywire.Agent):
         Each server's name is put in front of the names of its tools.
         """
         self.left = self.settings.max_tokens
-        self.messages = native(session.history)
+        self.messages = native(session.history or self.past)
+        self.opening = f"{haywire.opening(session.now)}\n" if self.past else ""
+        self.terms_given = session.terms
         clients: dict[str, httpx2.AsyncClient] = {}
         toolsets = []
         for server in session.servers:
@@ -96,25 +114,32 @@ class Conversation(haywire.Agent):
         )
 
     async def call(self, ctx: Any, perform: Any, name: str, args: dict[str, Any]) -> Any:
-        """Make a call of the model as part of its step."""
+        """Make a call of the model as part of its step, unless only another one may be made."""
+        if self.terms_given.get("single") and ctx.tool_call_id != self.only:
+            return "This call was not made."
         self.steps.at(ctx.run_step)
         return await perform(name, args)
 
     async def turn(self, text: str) -> str:
         """Run the agent on a text of the user."""
+        if self.is_over:
+            return ""
         usage = RunUsage()
         limits = UsageLimits(
             request_limit=self.settings.max_steps, total_tokens_limit=max(1, self.left)
         )
-        warmth = self.settings.temperature
+        given = {
+            "message_history": self.messages,
+            "usage": usage,
+            "usage_limits": limits,
+            "model_settings": self.model_settings(),
+        }
+        text = self.opening + text
+        self.opening = ""
         try:
-            result = await self.agent.run(
-                text,
-                message_history=self.messages,
-                usage=usage,
-                usage_limits=limits,
-                model_settings=None if warmth is None else {"temperature": warmth},
-            )
+            if self.terms_given.get("single"):
+                return await self.once(text, given)
+            result = await self.agent.run(text, **given)
         except (UsageLimitExceeded, ModelContextWindowExceededError) as reached:
             raise haywire.Limit(haywire.explained(reached)) from None
         except ModelAPIError as unreached:
@@ -129,6 +154,32 @@ class Conversation(haywire.Agent):
             )
         self.messages = result.all_messages()
         return result.output
+
+    def model_settings(self) -> dict[str, Any]:
+        """Return what the run's terms and settings say of each request."""
+        temperature = self.terms_given.get("temperature")
+        if temperature is None:
+            temperature = self.settings.temperature
+        settings = {"temperature": temperature, "max_tokens": self.terms_given.get("answer_tokens")}
+        if self.terms_given.get("single"):
+            settings["parallel_tool_calls"] = False
+        return {name: value for name, value in settings.items() if value is not None}
+
+    async def once(self, text: str, given: dict[str, Any]) -> str:
+        """Return the text of the only response, when the first of its calls has been made."""
+        self.is_over = True
+        said = None
+        async with self.agent.iter(text, **given) as run:
+            async for node in run:
+                # A node is yielded before it runs, so the calls are made when the next one comes.
+                if said is not None:
+                    break
+                if Agent.is_call_tools_node(node):
+                    parts = node.model_response.parts
+                    said = "".join(part.content for part in parts if isinstance(part, TextPart))
+                    calls = [part for part in parts if isinstance(part, ToolCallPart)]
+                    self.only = calls[0].tool_call_id if calls else None
+        return said or ""
 
 
 def native(sessions: list[dict[str, Any]]) -> list[Any]:
