@@ -15,6 +15,7 @@ from client_harness.adapters import adapter, adapters, install
 from client_harness.agents import agents
 from client_harness.contract import Assignment, ProviderOutage, TurnResult
 from client_harness.lookup import resolve
+from client_harness.terms import NO_TERMS, Terms, terms
 from client_harness.tools import in_memory
 from scenarios.haystack.history import LivedSession
 from servers.kit.app import Episodes, make_app, run_app
@@ -35,7 +36,13 @@ def environment() -> Path:
 
 @contextlib.asynccontextmanager
 async def talking(
-    session: Session, endpoint: Endpoint, history: list[LivedSession], **options: Any
+    session: Session,
+    endpoint: Endpoint,
+    history: list[LivedSession],
+    *,
+    to_remember: int = 0,
+    terms: Terms = NO_TERMS,
+    **options: Any,
 ) -> AsyncGenerator[Any]:
     """Yield the adapter's agent on a session that is served over HTTP, behind a token."""
     episodes = Episodes()
@@ -52,6 +59,8 @@ async def talking(
         options = {"model": "openai/scripted", "api_base": endpoint.url, **options}
         async with in_memory(session) as tools:
             given = Assignment(tools, history, cast(Any, None), options, servers)
+            given.to_remember = to_remember
+            given.terms = terms
             async with resolve("pydantic_ai").agent(given) as made:
                 yield made
 
@@ -98,6 +107,46 @@ async def test_it_calls_tools_numbers_its_steps_and_keeps_the_conversation() -> 
     past = endpoint.bodies[-1]["messages"][1]["content"]
     assert past.startswith("[Conversation of 2026-02-03T09:00:00Z]")
     assert {"clock__wait", "venmo__send_money"} <= endpoint.offered(0)
+
+
+async def test_it_keeps_all_past_sessions_as_native_messages() -> None:
+    """Sessions that came one by one are to the model what a history in one piece is."""
+    later: LivedSession = {**HISTORY[0], "at": "2026-02-04T09:00:00Z"}
+    sessions = [*HISTORY, later]
+    session = new_session("venmo")
+    async with (
+        playing([say("Five.")]) as endpoint,
+        talking(session, endpoint, [], to_remember=2) as made,
+    ):
+        for number, past in enumerate(sessions, 1):
+            taken = await made.remember(past, number, 2)
+            assert (taken.status, taken.usage) == ("done", {})
+        assert endpoint.bodies == []
+        assert (await made.turn("And now?")).text == "Five."
+    (body,) = endpoint.bodies
+    assert [message["role"] for message in body["messages"]] == [
+        "system",
+        *["user", "assistant", "tool", "assistant"] * 2,
+        "user",
+    ]
+    assert body["messages"][5]["content"].startswith("[Conversation of 2026-02-04T09:00:00Z]")
+    _, other = await converse([say("Five.")], new_session("venmo"), "And now?", history=sessions)
+    assert other.bodies == endpoint.bodies
+
+
+async def test_it_keeps_to_a_single_request_of_which_it_makes_the_first_call() -> None:
+    session = new_session("clock", "venmo")
+    both = Step("Two things.", calls=(("clock__get_time", {}), ("venmo__get_balance", {})))
+    told = {"terms": terms("published", "first")}
+    (first, second), endpoint = await converse([both, say("More")], session, "Look", "Go", **told)
+    assert (first.status, first.text) == ("done", "Two things.")
+    assert (second.status, second.text, second.usage) == ("done", "", {})
+    assert [a.name for a in attempts(session)] == ["clock.get_time"]
+    (body,) = endpoint.bodies
+    most = body.get("max_completion_tokens") or body.get("max_tokens")
+    assert (body["temperature"], most, body["parallel_tool_calls"]) == (0, 2000, False)
+    assert body["messages"][0]["content"].startswith(told["terms"].prompt)
+    assert body["messages"][0]["content"].endswith(told["terms"].advice)
 
 
 async def test_a_disclosed_service_appears_and_errors_reach_the_model() -> None:
