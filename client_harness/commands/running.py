@@ -294,7 +294,10 @@ def run(
         max_tokens=max_tokens,
         fail_under=fail_under,
     )
-    _go(start(request, out or new_home), json)
+    begun = start(request, out or new_home)
+    if protocol is Protocol.published:
+        _tell_left_out(begun)
+    _go(begun, json)
 
 
 def resume(
@@ -452,6 +455,17 @@ def trace(
 
     for line in lines(file, None if full else 300):
         print(line)
+
+
+def _tell_left_out(begun: Run) -> None:
+    """Say how many instances the published protocol does not play."""
+    from scenarios.haystack.instances import POINT
+
+    kept = {name.partition(POINT)[0] for name in begun.scenarios}
+    left = [name for name in begun.request.scenarios if name not in kept]
+    if left:
+        why = "no call takes what was left out there"
+        _print.note(f"not played: {len(left)} of {len(begun.request.scenarios)} instances; {why}")
 
 
 def _go(begun: Run, json: bool) -> None:

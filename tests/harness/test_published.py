@@ -238,6 +238,13 @@ def test_a_process_is_told_the_terms_if_it_says_that_it_takes_them(tmp_path: Pat
     assert results.trials()[0].story["right"] == 1
 
 
+def test_a_run_says_what_it_leaves_out(tmp_path: Path) -> None:
+    names = ["haystack/missing_easy/maya/glaze_share", "haystack/missing_easy/maya/match_hour"]
+    line = ["--agent", "process", "--command", program(tmp_path, '"terms": True')]
+    options = ["--history", "sessions=2", "--protocol", "published", "--out", tmp_path / "run"]
+    assert "not played: 1 of 2 instances" in command("run", *names, *options, *line).err
+
+
 def test_most_instances_can_be_judged_by_one_call() -> None:
     every = [instances.instance(name, {"sessions": 3}) for name in _of("maya/glaze_share")]
     assert all(published.plays(made) for made in every)
