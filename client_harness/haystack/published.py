@@ -129,7 +129,9 @@ def _wanted(made: Instance) -> list[_Wanted]:
     hidden = taken & set(made.facts.hidden)
     last = [step for step in steps if step.tools & _needed_tools(made)] or steps[-1:]
     wanted = [_Wanted(_needed_tools(made) | last[-1].tools, last[-1].takes)]
-    return wanted + [step for step in steps if hidden and hidden <= step.takes]
+    if hidden:
+        wanted += [step for step in steps if hidden <= step.takes]
+    return wanted
 
 
 def _is_wanted(made: Instance, call: Attempt) -> bool:
