@@ -10,14 +10,21 @@ from typing import Any
 import anyio
 import pytest
 
+from client_harness.agents._script import ScriptAgent
+from client_harness.contract import Assignment
+from client_harness.episode import Episode
 from client_harness.haystack import published
 from client_harness.rejudge import rejudge
 from client_harness.report import report, tables
 from client_harness.results import Results, Trial
 from client_harness.run import RunRequest, start
 from client_harness.terms import PROMPTS
+from client_harness.tools import in_memory
+from judge.trace import Record
 from scenarios.haystack import instances
+from scenarios.script import Step
 from servers.kit.errors import InputError
+from servers.kit.events import Attempt
 from tests.commands import command, refusal
 from tests.harness.fake_endpoint import Endpoint, Script, call, calls, playing, say
 
@@ -236,6 +243,44 @@ def test_a_process_is_told_the_terms_if_it_says_that_it_takes_them(tmp_path: Pat
     results = Results.open(tmp_path / "run")
     assert results.fingerprints["exposure"] == "oracle5"
     assert results.trials()[0].story["right"] == 1
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    "target",
+    [
+        "eleanor/a_note_for_the_list",  # what is meant stands behind an id
+        "eleanor/fare_to_a_birthday",  # the place becomes coordinates
+        "maya/grinder_low",
+        "rafael/rudys_chair",  # a time within a moment
+    ],
+)
+@pytest.mark.parametrize("kind", ["recall_single", "shift_implicit", "missing_easy"])
+async def test_of_all_calls_one_of_the_oracles_is_right_and_none_of_a_guess(
+    target: str, kind: str
+) -> None:
+    """Where something is missing, no call is right, however well it was guessed."""
+    made = instances.instance(f"haystack/{kind}/{target}", {"sessions": 2})
+    made = made.model_copy(update={"history": None})
+    right = await _right_calls(made, made.scripts.oracle)
+    assert bool(right) == (made.facts.missing is None)
+    assert not await _right_calls(made, made.scripts.naive)
+
+
+async def _right_calls(made: instances.Instance, steps: list[Step]) -> list[str]:
+    """Play a script, and return those of its calls that are right as the only one."""
+    episode = Episode(made)
+    try:
+        async with in_memory(episode.session) as tools:
+            await episode.converse(ScriptAgent(Assignment(tools, [], made), steps))
+        calls = [event for event in episode.session.trace() if isinstance(event, Attempt)]
+        right = []
+        for made_call in calls:
+            if published.is_right(made, Record([made_call], episode.world)):
+                right.append(made_call.name)
+        return right
+    finally:
+        episode.close()
 
 
 def test_a_run_says_what_it_leaves_out(tmp_path: Path) -> None:
