@@ -75,6 +75,18 @@ def test_trials_are_grouped_by_what_agents_were_offered(swept: Path) -> None:
     assert {row["value"] for row in grouped} == {"all"}
 
 
+def test_runs_of_both_deliveries_stand_side_by_side_if_grouped_by_it(tmp_path: Path) -> None:
+    homes = []
+    for delivery in ("context", "sessions"):
+        homes.append(tmp_path / delivery)
+        given = ("--history", "sessions=2,distance=0", "--deliver", delivery, "--only-clean")
+        command("run", KINDS[0], *given, "--agent", "recall_window", "--out", homes[-1])
+    assert "delivery differs" in refusal(command("report", *homes))
+    told = command("report", *homes, "--by", "delivery", "--json")
+    rows = [(row["value"], row["passed"]) for row in json.loads(told.out)["by"]]
+    assert rows == [("context", 1), ("sessions", 1)]
+
+
 def test_how_many_sessions_a_solver_remembers_can_be_chosen(tmp_path: Path) -> None:
     given = ("--history", "sessions=5,distance=3", "--option", "window=4", "--json")
     told = command(
