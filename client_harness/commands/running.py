@@ -16,6 +16,14 @@ import typer
 
 from client_harness.commands import _print
 from client_harness.commands._progress import Lines
+from client_harness.commands._terms import (
+    Protocol,
+    ProtocolOption,
+    Reasoning,
+    ReasoningOption,
+    exposed_by,
+    tell_left_out,
+)
 from client_harness.commands.judging import ApiBase, Model, Votes
 from client_harness.commands.serving import SEARCH, one_of
 from servers.kit.seeds import MOST_SEED
@@ -76,21 +84,6 @@ class Delivery(StrEnum):
 
     context = "context"
     sessions = "sessions"
-
-
-class Protocol(StrEnum):
-    """How instances are played and scored."""
-
-    own = "own"
-    published = "published"
-
-
-class Reasoning(StrEnum):
-    """What agents are told about thinking."""
-
-    free = "free"
-    first = "first"
-    none = "none"
 
 
 def run(
@@ -178,21 +171,8 @@ def run(
             metavar="LAYER",
         ),
     ] = None,
-    protocol: Annotated[
-        Protocol,
-        typer.Option(
-            help=(
-                "How instances of long histories are played and scored: as conversations, or as "
-                "ToolHaystack was published, with one request and one call."
-            )
-        ),
-    ] = Protocol.own,
-    reasoning: Annotated[
-        Reasoning,
-        typer.Option(
-            help="Whether agents are told to think before they answer (first), or not to (none)."
-        ),
-    ] = Reasoning.free,
+    protocol: ProtocolOption = Protocol.own,
+    reasoning: ReasoningOption = Reasoning.free,
     model: Annotated[
         str | None, typer.Option(help="The agent's model, as litellm names it.")
     ] = None,
@@ -276,7 +256,7 @@ def run(
         seed=seed,
         jobs=jobs,
         disclosure=disclose.value,
-        expose=cast("Offered", expose or _exposed_by(protocol)),
+        expose=cast("Offered", expose or exposed_by(protocol)),
         history=history,
         prefix=prefix.value,
         deliver=deliver.value,
@@ -296,7 +276,7 @@ def run(
     )
     begun = start(request, out or new_home)
     if protocol is Protocol.published:
-        _tell_left_out(begun)
+        tell_left_out(begun)
     _go(begun, json)
 
 
@@ -457,17 +437,6 @@ def trace(
         print(line)
 
 
-def _tell_left_out(begun: Run) -> None:
-    """Say how many instances the published protocol does not play."""
-    from scenarios.haystack.instances import POINT
-
-    kept = {name.partition(POINT)[0] for name in begun.scenarios}
-    left = [name for name in begun.request.scenarios if name not in kept]
-    if left:
-        why = "no call takes what was left out there"
-        _print.note(f"not played: {len(left)} of {len(begun.request.scenarios)} instances; {why}")
-
-
 def _go(begun: Run, json: bool) -> None:
     """Finish a run, report on it and exit with its status."""
     from client_harness.ending import INCOMPLETE, ending
@@ -558,10 +527,6 @@ def options_given(pairs: list[str] | None, **named: Any) -> dict[str, Any]:
     """Return the options that a command was given by name, and those of its --option."""
     given = {name: value for name, value in named.items() if value is not None}
     return {**given, **_options(pairs or [])}
-
-
-def _exposed_by(protocol: Protocol) -> str:
-    return "oracle5" if protocol is Protocol.published else "all"
 
 
 def _options(pairs: list[str]) -> dict[str, Any]:

@@ -44,8 +44,9 @@ for line in sys.stdin:
     if method == "initialize":
         result = {"agent": "test", "history": "text", "tool_refresh": "call", TOLD}
     if method == "session/start":
-        open("OUT", "w").write(json.dumps(params.get("terms")))
+        told = params.get("terms")
     if method == "turn":
+        print(json.dumps({"terms": told, "text": params["text"]}), file=open("OUT", "a"))
         result = {"status": "done", "text": "How much is it?", "usage": {}}
     print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result}), flush=True)
 """
@@ -111,6 +112,7 @@ def test_a_right_call_is_one_request_greedy_and_bounded_and_no_other_call_is_mad
         ("shift_explicit", calls(pay(OTHER)), "stale value"),
         ("missing_hard", calls(pay(OTHER)), "value from the context"),
         ("missing_easy", calls(pay(12.34)), "value from nowhere"),
+        ("missing_easy", calls(pay(5)), "value from nowhere"),
     ],
 )
 def test_what_is_not_right_is_labelled(tmp_path: Path, kind: str, step: Any, label: str) -> None:
@@ -200,7 +202,8 @@ def test_reasoning_alone_is_added_to_the_agents_own_instructions(tmp_path: Path)
     given = {"protocol": "own", "reasoning": "first", "agent": "model"}
     _, endpoint = played(tmp_path, [say("Done.")], "recall_single", **given)
     system = endpoint.bodies[0]["messages"][0]["content"]
-    assert system.startswith("You are a personal assistant") and "step by step" in system
+    advice = (PROMPTS / "reasoning_first.md").read_text().strip()
+    assert system.endswith(f"\n\n{advice}") and not system.startswith(advice)
     assert "temperature" not in endpoint.bodies[0]
 
 
@@ -209,6 +212,7 @@ def test_reasoning_alone_is_added_to_the_agents_own_instructions(tmp_path: Path)
     [
         (["recovery/silent_no_op/venmo_pay_dropped"], "plays instances only"),
         (["haystack/recall_single/maya/glaze_share", "--debrief"], "leave out --debrief"),
+        (["haystack/recall_single/maya/glaze_share", "--guide", "reasoning"], "and --guide"),
         (["haystack/recall_single/maya/match_hour"], "no call takes what the last message leaves"),
         (["haystack/recall_single/maya/glaze_share", "--agent", "oracle"], "agent oracle: it can"),
     ],
@@ -237,9 +241,9 @@ def test_a_process_is_told_the_terms_if_it_says_that_it_takes_them(tmp_path: Pat
     line = ["--command", program(tmp_path, '"terms": True')]
     done = command("run", name, *options, *line, "--out", tmp_path / "run")
     assert done.status == 0, done.err
-    told = json.loads((tmp_path / "terms.json").read_text())
-    assert (told["single"], told["answer_tokens"], told["temperature"]) == (True, 2000, 0)
-    assert told["prompt"] == PROMPT and told["advice"] == ""
+    told = json.loads((tmp_path / "terms.json").read_text().splitlines()[0])
+    assert told["terms"] == {"single": True, "answer_tokens": 2000, "temperature": 0}
+    assert told["text"].startswith(PROMPT)
     results = Results.open(tmp_path / "run")
     assert results.fingerprints["exposure"] == "oracle5"
     assert results.trials()[0].story["right"] == 1
