@@ -64,9 +64,9 @@ def _independent(one: Call, other: Call) -> bool:
         return False
     if one.writes and _touched(one) & _touched(other):
         return False
-    held = {value for _, value in leaves(other.args) if isinstance(value, str)}
-    given = {value for _, value in leaves(one.seen) if isinstance(value, str)}
-    asked = {value for _, value in leaves(one.args) if isinstance(value, str)}
+    held = {value for _, value in leaves(other.args) if isinstance(value, str | float)}
+    given = {value for _, value in leaves(one.seen) if isinstance(value, str | float)}
+    asked = {value for _, value in leaves(one.args) if isinstance(value, str | float)}
     return not held & (given - asked)
 
 
