@@ -92,14 +92,14 @@ def live(name: str) -> Lived:
 
     Raises `InputError` if it cannot be read or if one of its calls is refused unexpectedly.
     """
-    written = _written(name)
     if not weave.is_woven(name):
-        return _executed(name, written)
+        return _executed(name, _written(name))
     woven = weave.named(name)
     kept = keep.place(name, woven.person, text(name)) if woven.sessions > weave.SHORT else None
     found = keep.read(kept) if kept is not None else None
     if found is not None:
         return Lived(found[0]["sessions"], found[0]["saved"], found[1])
+    written = _written(name)
     lived = _executed(name, written)
     refused: list[str] = []
     while telling := _telling(woven, written, lived):
@@ -165,7 +165,7 @@ def _root(name: str) -> str:
 
 def world_of(name: str) -> str:
     """Return the world in which a history takes place. Raises `InputError`."""
-    return _written(name).world
+    return weave.named(name).person if weave.is_woven(name) else _written(name).world
 
 
 async def _live(name: str, written: HistoryFile) -> Lived:

@@ -10,6 +10,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from pydantic_core import from_json
+
 from scenarios.worlds import build
 from servers.kit import files
 
@@ -33,9 +35,10 @@ def read(path: Path) -> tuple[dict[str, Any], bytes] | None:
     with contextlib.suppress(OSError, ValueError):
         kept = path.read_bytes()
         until = _COUNT + int.from_bytes(kept[:_COUNT])
-        said = json.loads(kept[_COUNT:until])
-        if kept[until:]:
-            return said, kept[until:]
+        said = from_json(kept[_COUNT:until], cache_strings="keys")
+        image = kept[until:]
+        if image:
+            return said, image
     return None
 
 
