@@ -88,6 +88,10 @@ class Client:
     most_tools: int | None = None
     refreshes: bool = True
 
+    def takes(self, tools: int) -> bool:
+        """Return whether it accepts so many tools."""
+        return self.most_tools is None or tools <= self.most_tools
+
 
 def clients() -> dict[str, Client]:
     """Return the clients by name.

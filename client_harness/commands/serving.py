@@ -289,21 +289,23 @@ def connect(
     place = (traces or FOLDER).resolve()
     if episode:
         arguments += ["--episode"]
-    if expose == SEARCH:
-        arguments += ["--expose", expose]
+    everyday = scenario is None and not chosen and expose == "all"
+    crowded = everyday and not target.takes(_tools(session))
+    if expose == SEARCH or crowded:
+        arguments += ["--expose", SEARCH]
     elif session.hidden and not target.refreshes:
         _print.note(f"note: {target.title} does not see tools that appear later, so --locked")
         arguments += ["--locked"]
     beside = len(TOOLS) if episode else 0
-    tools = beside + (2 if expose == SEARCH else _tools(session))
-    if target.most_tools is not None and tools > target.most_tools:
+    tools = beside + (2 if expose == SEARCH or crowded else _tools(session))
+    if not target.takes(tools):
         if played is None:
             _print.note(
                 f"note: {target.title} accepts about {target.most_tools} tools, but these "
                 f"services have {tools}; choose some with --services"
             )
         else:
-            most = target.most_tools - beside
+            most = (target.most_tools or 0) - beside
             open_session(scenario, chosen, faults=faults, most_tools=most)
             arguments += ["--most-tools", str(target.most_tools)]
     if scenario is not None:
@@ -319,8 +321,8 @@ def connect(
         _print.note(f"note: paste this to begin: {OPENING}")
     if played is not None:
         _print.note(f"note: when you have played, judge it with: client_harness judge {place}")
-    elif not chosen and expose == "all":
-        _print.note(_others(session))
+    elif everyday:
+        _print.note(_crowded(target, session) if crowded else _others(session))
 
 
 def _remove(target: Client, path: Path | None, name: str, write: bool) -> None:
@@ -346,6 +348,16 @@ def _others(session: Session) -> str:
 
     offered = f"{_tools(session)} tools of {len(session.classes)} services"
     return f"note: {offered} for everyday use; {HOW}"
+
+
+def _crowded(target: Client, session: Session) -> str:
+    """Return the line that says why a client finds the everyday offer behind a search."""
+    from client_harness.offers import HOW
+
+    return (
+        f"note: {target.title} accepts about {target.most_tools} tools, fewer than the "
+        f"{_tools(session)} for everyday use, so two tools find and call them; {HOW}"
+    )
 
 
 def _names(services: str | None) -> list[str]:
