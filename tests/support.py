@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+import pytest
+
 from scenarios.haystack.history import LivedSession, PastCall
 from scenarios.worlds.build import person, shared
 from servers.kit.call import Reply
@@ -28,6 +30,17 @@ WORLD = "maya"
 START = parse_time(person(WORLD)["start"])
 TOOLS = list(_tools())
 IDS = [f"{cls.name}.{spec.name}" for cls, spec in TOOLS]
+
+
+def spread(of: int) -> list[Any]:
+    """Return all tools as parameters, of which only every `of`th is tried by `make test`."""
+    params = []
+    for number, ((cls, spec), name) in enumerate(zip(TOOLS, IDS, strict=True)):
+        marks = [pytest.mark.long] if number % of else []
+        params.append(pytest.param(cls, spec, id=name, marks=marks))
+    return params
+
+
 _PAST_CALL: PastCall = {
     "server": "venmo",
     "tool": "get_balance",

@@ -68,6 +68,7 @@ def halves() -> tuple[dict[str, Any], dict[str, Any]]:
     return json.loads(first[0]), json.loads(second[0])
 
 
+@pytest.mark.long
 def test_every_kind_keeps_its_promises_on_tools_of_every_service() -> None:
     """This is a single test, so that no two workers play all cells."""
     one, two = halves()

@@ -104,6 +104,7 @@ def test_an_agent_that_keeps_the_contract_passes_every_probe(tmp_path: Path) -> 
     ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("here", "changed", "probe", "result", "why"),
     [
@@ -125,6 +126,7 @@ def test_what_is_wrong_is_found(
     assert why in found.why
 
 
+@pytest.mark.long
 def test_an_agent_of_the_first_version_is_tried_and_told_what_it_lacks(tmp_path: Path) -> None:
     done = command("test-agent", "--command", program(tmp_path))
     rows = {line[:20].strip(): line for line in done.out.splitlines()}

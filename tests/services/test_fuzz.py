@@ -22,12 +22,12 @@ from servers.kit.service import Service, ToolSpec
 from servers.kit.session import Session, as_text
 from servers.kit.store import World
 from servers.kit.values import page
-from tests.support import IDS, TOOLS, assert_error, effects, new_session, prepared
+from tests.support import TOOLS, assert_error, effects, new_session, prepared, spread
 
 FUZZ = settings(
     derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck)
 )
-every_tool = pytest.mark.parametrize(("cls", "spec"), TOOLS, ids=IDS)
+every_tool = pytest.mark.parametrize(("cls", "spec"), spread(3))
 
 ODD_TEXT = [
     "",

@@ -12,7 +12,7 @@ import pytest
 
 from servers.kit.service import Service, ToolSpec
 from servers.kit.session import Session
-from tests.support import IDS, TOOLS, new_session, prepared
+from tests.support import new_session, prepared
 
 pytestmark = pytest.mark.anyio
 OF_EACH = 2
@@ -105,7 +105,7 @@ def argument_sets(spec: ToolSpec, others: dict[str, list[str]]) -> Iterator[dict
                 yield args | {name: value}
 
 
-@pytest.mark.parametrize(("cls", "spec"), TOOLS, ids=IDS)
+@pytest.mark.parametrize(("cls", "spec"), spread(3))
 async def test_what_a_reply_names_can_be_looked_up(cls: type[Service], spec: ToolSpec) -> None:
     session = new_session(cls.name)
     args = await prepared(session, cls, spec)
