@@ -12,7 +12,7 @@ import pytest
 
 from servers.kit.service import Service, ToolSpec
 from servers.kit.session import Session
-from tests.support import new_session, prepared
+from tests.support import new_session, prepared, spread
 
 pytestmark = pytest.mark.anyio
 OF_EACH = 2
