@@ -61,6 +61,9 @@ def done_elsewhere(deed: Deed, record: Record, before: int) -> bool:
     category = {"paid": "payments", "requested": "payments", "mailed": "email"}.get(deed.kind)
     if via is None or category is None:
         return False
+    known = [services()[name] for name in via if name in services()]
+    if not any(cls.category == category for cls in known):
+        return False  # "I sent him the other 10 by Zelle" tells of no mail
     worked = set()
     for attempt in record.attempts:
         made = any(change["old"] is None for change in attempt.effects)
