@@ -103,7 +103,7 @@ async def test_a_task_alone_begins_in_the_conversation_as_the_oracle_led_it() ->
         given = episode.assignment(tools=None)  # ty: ignore[invalid-argument-type]
         begun = given.history[-1]
         texts = [m["text"] for m in begun["messages"] if "text" in m]
-        assert texts[0].startswith("priya and i are driving")
+        assert texts[0].startswith("Priya and I are driving")
         assert [m["role"] for m in begun["messages"]].count("user") == 2
         assert sum(len(m.get("calls", [])) for m in begun["messages"]) == 3
         assert _history.chat(given.history)[0]["content"] == texts[0]
