@@ -41,6 +41,8 @@ AT_ONCE = 3
 """How many probes run at the same time."""
 HUGE = 200_000
 """How many characters the huge reply has."""
+TOGETHER = 0.5
+"""How many seconds of each other calls arrive that were made at once, on a busy machine."""
 SHORT = 8.0
 """How many seconds the agent has in the probe that cancels it."""
 PAST: list[LivedSession] = [
@@ -70,7 +72,29 @@ class Probed:
     why: str
 
 
-class _Huge:
+class _Replies:
+    """What a probe does to replies: a fault beneath the protocol, made for one conversation."""
+
+    name = ""
+
+    def handles(self, cls: type[Service], spec: ToolSpec) -> bool:
+        return True
+
+    def layer(self, session: Session) -> Layer:
+        return self.reply
+
+    async def reply(self, call: Call, call_next: Next) -> Reply:
+        """Answer a call."""
+        raise NotImplementedError
+
+    def listen(self, session: Session) -> None:
+        """Wait for nothing."""
+
+    def publish(self, session: Session, cls: type[Service], spec: ToolSpec, schema: Json) -> Json:
+        return schema
+
+
+class _Huge(_Replies):
     """Makes a reply huge, as a careless service does."""
 
     name = "huge"
@@ -78,18 +102,19 @@ class _Huge:
     def handles(self, cls: type[Service], spec: ToolSpec) -> bool:
         return spec.name == "get_time"
 
-    def layer(self, session: Session) -> Layer:
-        async def lengthen(call: Call, call_next: Next) -> Reply:
-            reply = await call_next(call)
-            return replace(reply, data={**reply.data, "log": "tick tock " * (HUGE // 10)})
+    async def reply(self, call: Call, call_next: Next) -> Reply:
+        reply = await call_next(call)
+        return replace(reply, data={**reply.data, "log": "tick tock " * (HUGE // 10)})
 
-        return lengthen
 
-    def listen(self, session: Session) -> None:
-        """Wait for nothing."""
+class _Slow(_Replies):
+    """Takes its time, so that calls made together arrive before the first of them is answered."""
 
-    def publish(self, session: Session, cls: type[Service], spec: ToolSpec, schema: Json) -> Json:
-        return schema
+    name = "slow"
+
+    async def reply(self, call: Call, call_next: Next) -> Reply:
+        await anyio.sleep(TOGETHER)
+        return await call_next(call)
 
 
 @dataclass
@@ -202,7 +227,7 @@ async def _one_call(trying: _Trying) -> tuple[str, str]:
 
 async def _parallel(trying: _Trying) -> tuple[str, str]:
     text = "Look up two things at once, both in one step: the time (clock) and my Venmo balance."
-    tried = await trying.hold(text)
+    tried = await trying.hold(text, faults=[_Slow()])
     if tried.problem:
         return FAILED, tried.problem
     if len(tried.calls) < 2:
