@@ -19,6 +19,7 @@ from client_harness.haystack.labels import Story
 from client_harness.telling import Told
 from fault_profiles.profiles import Profile
 from judge.checks.graph import Graph
+from judge.graph.task import holds
 from judge.trace import Record
 from scenarios.haystack import history, pieces
 from scenarios.haystack.instances import Instance
@@ -35,7 +36,6 @@ _MISSING = re.compile(
     re.IGNORECASE,
 )
 """What counts as MISSING, within brackets, quotes and the like."""
-_FIGURE = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?(?!\w)")
 _TOLD = "situation"
 """The part of a piece that only texts hold."""
 
@@ -216,14 +216,14 @@ def _tools_of(pattern: Mapping[str, Any]) -> list[str]:
 def _shown(made: Instance, piece: str, data: Any) -> bool:
     """Return whether data holds the right value of a piece, and not the other one."""
     right = _leaves(made, piece, made.facts.values[piece])
-    return any(_holds(data, leaf) for leaf in right) and not _wrong(made, piece, data)
+    return any(holds(data, leaf) for leaf in right) and not _wrong(made, piece, data)
 
 
 def _wrong(made: Instance, piece: str, data: Any) -> bool:
     """Return whether data holds the other value of a piece."""
     right = _leaves(made, piece, made.facts.values[piece])
     other = _leaves(made, piece, made.facts.others[piece])
-    return any(_holds(data, leaf) for leaf in other if not _holds(right, leaf))
+    return any(holds(data, leaf) for leaf in other if not holds(right, leaf))
 
 
 def _stands_for(made: Instance, piece: str, call: Attempt, world: World | None) -> bool:
@@ -275,35 +275,6 @@ def _leaves(made: Instance, piece: str, value: Any) -> list[Any]:
         if part != _TOLD and (taken or isinstance(leaf, str)):
             found += pieces.leaves(leaf)
     return found
-
-
-def _holds(data: Any, leaf: Any) -> bool:
-    """Return whether data holds a value: a figure as such or in a text, a text as whole words."""
-    if isinstance(data, dict):
-        return any(_holds(part, leaf) for part in data.values())
-    if isinstance(data, list):
-        return any(_holds(part, leaf) for part in data)
-    if isinstance(data, bool) or data is None:
-        return False
-    if isinstance(leaf, str):
-        return re.search(_as_words(leaf), str(data), re.IGNORECASE) is not None
-    if isinstance(data, str):
-        figures = (figure.replace(",", "") for figure in _FIGURE.findall(data))
-        return any(float(figure) == leaf for figure in figures)
-    return bool(data == leaf)
-
-
-def _as_words(text: str) -> str:
-    """Return a pattern of a text that is not a part of a longer word or figure."""
-    before = _boundary(text[:1])
-    after = _boundary(text[-1:])
-    return f"(?<!{before}){re.escape(text)}(?!{after})"
-
-
-def _boundary(edge: str) -> str:
-    if edge.isdigit():
-        return r"\d"
-    return r"\w" if edge.isalpha() else r"(?!)"
 
 
 def _says_missing(args: Any) -> bool:

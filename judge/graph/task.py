@@ -194,9 +194,21 @@ def holds(reply: Any, value: Scalar) -> bool:
     if isinstance(reply, bool) or reply is None:
         return False
     if isinstance(value, str):
-        said = re.escape(value)
-        return re.search(rf"(?<!\w){said}(?!\w)", str(reply), re.IGNORECASE) is not None
+        return re.search(_as_words(value), str(reply), re.IGNORECASE) is not None
     if isinstance(reply, str):
-        figures = re.findall(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?(?![\w])", reply)
+        figures = re.findall(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?(?!\w)", reply)
         return any(float(figure.replace(",", "")) == value for figure in figures)
     return bool(reply == value)
+
+
+def _as_words(text: str) -> str:
+    """Return a pattern of a text that is not a part of a longer word or figure."""
+    before = _boundary(text[:1])
+    after = _boundary(text[-1:])
+    return f"(?<!{before}){re.escape(text)}(?!{after})"
+
+
+def _boundary(edge: str) -> str:
+    if edge.isdigit():
+        return r"\d"
+    return r"\w" if edge.isalpha() else r"(?!)"
