@@ -17,7 +17,7 @@ import re
 from collections import deque
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, NotRequired
 
@@ -28,6 +28,7 @@ from typing_extensions import TypedDict
 from scenarios.haystack import keep, pool, targets, weave
 from scenarios.haystack.model import HistoryFile, PastSession, PastTurn
 from scenarios.worlds import build
+from servers.kit import database
 from servers.kit.control import Control
 from servers.kit.errors import InputError, UnknownName, explain
 from servers.kit.events import Attempt
@@ -107,6 +108,8 @@ def live(name: str) -> Lived:
         written = woven.written(refused)
         lived = _executed(name, written)
     if kept is not None:
+        # A thousand sessions leave almost half of the pages empty, and every opening copies them.
+        lived = replace(lived, image=database.packed(lived.image))
         keep.write(kept, {"sessions": lived.sessions, "saved": lived.saved}, lived.image)
     return lived
 

@@ -12,6 +12,7 @@ from scenarios.haystack.instances import crossed
 from scenarios.haystack.weave import Weave
 from scenarios.load import load
 from scenarios.worlds import build
+from servers.kit import database
 from servers.kit.service import tool
 from tests.commands import command, refusal
 
@@ -99,6 +100,7 @@ def test_a_long_history_is_kept_and_reads_the_same(
     name = Weave("maya", weave.SHORT + 1, 5).name
     lived = history.live.__wrapped__(name)
     assert lived.image != image
+    assert database.from_image(lived.image).execute("PRAGMA freelist_count").fetchone() == (0,)
     (kept,) = (tmp_path / "histories").iterdir()
     assert history.live.__wrapped__(name) == lived
     kept.write_bytes(kept.read_bytes()[:50])  # as a full disk leaves it
