@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from client_harness.adapters import adapter, adapters
 from client_harness.agents import agent, agents
+from client_harness.chosen import name_of
 from client_harness.contract import AgentModule
 from servers.kit.errors import UnknownName
 
 
-def resolve(name: str) -> AgentModule:
-    """Return a built-in agent or an adapter by name. Raises `UnknownName`."""
+def resolve(key: str) -> AgentModule:
+    """Return a built-in agent or an adapter by its name or its key in a run (see `chosen`).
+
+    Raises `UnknownName`.
+    """
+    name = name_of(key)
     if name in agents():
         return agent(name)
     if name in adapters():

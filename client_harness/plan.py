@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from client_harness import fingerprints, terms
 from client_harness.budget import Budget
+from client_harness.chosen import name_of, own_options
 from client_harness.contract import Delivery
 from client_harness.episode import DisclosureMode
 from client_harness.haystack import published
@@ -41,12 +42,13 @@ class RunRequest:
     `user` holds the fields of a `VoiceModel` that words what the user says, or None.
     `protocol` and `reasoning` are the terms on which agents play (see `client_harness.terms`).
     `faults` names a profile that replaces the scenarios' own faults. `transport` is how agents in
-    this process reach their tools. `options` go to the agents and are stored, so never put a secret
-    there. `instructions` (a name, or the absolute path of a file) and `guide` are what agents are
-    told (see `telling`). `judge` holds the fields of a `JudgeModel` that reads the texts, or None
-    for phrases. `debrief` asks agents at the end what is so. `max_cost` (dollars) and `max_tokens`
-    bound what the run may spend, and `fail_under` is the rate that agents must reach; like `jobs`,
-    they change no trial, and another session of the run may have others.
+    this process reach their tools. `agents` are keys (see `chosen`). `options` go to all agents
+    that take them and are stored, as the keys are, so never put a secret there. `instructions` (a
+    name, or the absolute path of a file) and `guide` are what agents are told (see `telling`).
+    `judge` holds the fields of a `JudgeModel` that reads the texts, or None for phrases. `debrief`
+    asks agents at the end what is so. `max_cost` (dollars) and `max_tokens` bound what the run may
+    spend, and `fail_under` is the rate that agents must reach; like `jobs`, they change no trial,
+    and another session of the run may have others.
     """
 
     scenarios: list[str]
@@ -146,7 +148,10 @@ def checked(request: RunRequest, faults: Profile | None) -> RunRequest:
     if request.protocol == "published":
         published.check(request.debrief, request.told, faults)
     instructions = request.told.instructions
-    for option in request.options:
+    options = list(request.options)
+    for key in agents:
+        options += own_options(key)
+    for option in options:
         if option.lower().endswith(("key", "secret", "password")):
             raise InputError(
                 f"option {option}: options are stored with the results; "
@@ -158,25 +163,34 @@ def checked(request: RunRequest, faults: Profile | None) -> RunRequest:
 
 
 def options_of(agent: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those of a run's options that an agent takes."""
+    """Return those of a run's options that an agent takes, and its own, which come first."""
     known = getattr(resolve(agent), "OPTIONS", ())
-    return {name: value for name, value in options.items() if name in known}
+    common = {name: value for name, value in options.items() if name in known}
+    return common | own_options(agent)
 
 
 def check_options(agents: Sequence[str], options: Mapping[str, Any]) -> None:
     """Raise `InputError` for an option that no agent takes, or that one cannot work with."""
     known: set[str] = set()
     for agent in agents:
-        known |= set(getattr(resolve(agent), "OPTIONS", ()))
+        takes = getattr(resolve(agent), "OPTIONS", ())
+        for option in own_options(agent):
+            if option not in takes:
+                raise _untaken(f"the agent {name_of(agent)} takes", option, takes)
+        known |= set(takes)
     for option in options:
         if option not in known:
             named = f"the agent {agents[0]} takes" if len(agents) == 1 else "the agents take"
-            hint = did_you_mean(option, known) if known else ", nor any other"
-            raise InputError(f"{named} no option {quoted(option)}{hint}")
+            raise _untaken(named, option, known)
     for agent in agents:
         check = getattr(resolve(agent), "check", None)
         if check is not None:
             check(options_of(agent, options))
+
+
+def _untaken(named: str, option: str, known: Collection[str]) -> InputError:
+    hint = did_you_mean(option, known) if known else ", nor any other"
+    return InputError(f"{named} no option {quoted(option)}{hint}")
 
 
 def scenarios_of(request: RunRequest) -> dict[str, Scenario]:

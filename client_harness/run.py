@@ -18,6 +18,7 @@ import anyio
 
 from client_harness._host import Host, Servers
 from client_harness.budget import Spent
+from client_harness.chosen import slugs
 from client_harness.contract import AgentError, Assignment, ProviderOutage
 from client_harness.conversation import Outage, converse, crashed, failed, identity_of, leaf
 from client_harness.delivery import check_delivery, check_terms
@@ -133,6 +134,7 @@ class Run:
         self.scenarios = scenarios
         self.faults = profile.faults if profile is not None else None
         self.jobs = list(jobs_of(request, scenarios))
+        self._slugs = slugs(request.agents)
         self._asker = asker(request.judge_model, results.home)
         self._told = request.told
         self._known: Known = {}
@@ -241,7 +243,7 @@ class Run:
         scenario = self.scenarios[job.scenario]
         seed = scenario.seed + self.request.seed + job.trial - 1
         clean = "clean-" if job.arm == "clean" else ""
-        name = f"{job.scenario}/{job.agent}-{clean}{job.trial}"
+        name = f"{job.scenario}/{self._slugs[job.agent]}-{clean}{job.trial}"
         tries = 1 + len(earlier)
         file = f"traces/{name}" if tries == 1 else f"traces/{name}.try-{tries}"
         began = datetime.now(UTC)

@@ -94,7 +94,10 @@ def run(
     agent: Annotated[
         list[str] | None,
         typer.Option(
-            help="An agent; repeat to compare several. By default oracle, naive and noop."
+            help=(
+                "An agent, or NAME:MODEL,OPTION=VALUE… for one with a model and options of its "
+                "own; repeat to compare several. By default oracle, naive and noop."
+            )
         ),
     ] = None,
     clean: Annotated[
@@ -530,19 +533,9 @@ def options_given(pairs: list[str] | None, **named: Any) -> dict[str, Any]:
 
 
 def _options(pairs: list[str]) -> dict[str, Any]:
-    from servers.kit.errors import InputError, cut, quoted
-    from servers.kit.yaml import NotYaml, parse
+    from client_harness.chosen import option_of
 
-    options = {}
-    for pair in pairs:
-        key, equals, text = pair.partition("=")
-        if not equals or not key:
-            raise InputError(f"--option {quoted(pair)}: write KEY=VALUE")
-        try:
-            options[key] = parse(text, f"--option {cut(key)}") if text else ""
-        except NotYaml:
-            options[key] = text
-    return options
+    return dict(option_of(pair, "--option") for pair in pairs)
 
 
 @contextmanager
