@@ -2,17 +2,22 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
-ADAPTER := .venv/adapters/pydantic_ai/.ready
+# Those that `make test` tries; `make test-adapters` tries all.
+ADAPTERS := pydantic_ai openai_agents strands
 CONFORMANCE := .venv/conformance/.ready
 QUICK := tests/test_layering.py tests/test_style.py tests/test_yaml_width.py tests/harness/test_docs.py
 
-.PHONY: run test prove bench check format conformance docs lock clean
+.PHONY: run test test-adapters prove bench check format conformance docs lock clean
 
 run: $(READY)
 	$(BIN)/client_harness run
 
-test: $(READY) $(ADAPTER)
+test: $(READY) $(ADAPTERS:%=.venv/adapters/%/.ready)
 	$(BIN)/pytest -n 2 --dist worksteal
+
+# Every adapter in its own environment, each of which is built at first use; some need npm.
+test-adapters: $(READY)
+	$(BIN)/pytest -n 2 --dist loadfile -m "adapter or not adapter" tests/harness/test_adapter_*.py
 
 # Every scenario with its mutants and detours, every fault kind on every tool, and the long tests. Scenarios that were proven before and
 # have not changed are not proven again.
@@ -51,8 +56,8 @@ $(READY): requirements.lock pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	touch $@
 
-$(ADAPTER): $(READY) client_harness/adapters/pydantic_ai/requirements.lock
-	$(BIN)/python -m client_harness.adapters.install pydantic_ai
+.venv/adapters/%/.ready: client_harness/adapters/%/requirements.lock $(READY)
+	$(BIN)/python -m client_harness.adapters.install $*
 	touch $@
 
 $(CONFORMANCE): tests/conformance/package.json tests/conformance/package-lock.json

@@ -1,6 +1,7 @@
 """The generated parts of the documentation.
 
-They are the tables between markers in README.md, docs/cli.md, docs/faults.md and docs/services.md.
+They are the tables between markers in README.md and docs/adapters.md, and docs/cli.md,
+docs/faults.md and docs/services.md.
 `--write` renews them; otherwise they are only compared.
 """
 
@@ -164,6 +165,13 @@ def scenarios_table() -> str:
     return "\n".join(rows)
 
 
+def adapters_table() -> str:
+    """Return the table of adapters."""
+    from client_harness.adapters.table import table
+
+    return table()
+
+
 def _first_sentence(text: str | None) -> str:
     flat = " ".join((text or "").split())
     return re.split(r"(?<=[.:]) (?=[A-Z`])", flat)[0].removesuffix(":").replace("|", "\\|")
@@ -176,16 +184,17 @@ TABLES = {
     "checks": checks_table,
     "agents": agents_table,
     "scenarios": scenarios_table,
+    "adapters": adapters_table,
 }
 
 
-def readme(text: str) -> str:
-    """Return the README's text with every generated table renewed."""
+def marked(text: str, page: str) -> str:
+    """Return a page's text with every generated table renewed."""
 
-    def renew(marked: re.Match[str]) -> str:
-        name = marked[1]
+    def renew(found: re.Match[str]) -> str:
+        name = found[1]
         if name not in TABLES:
-            raise InputError(f"README.md: no generated table is called {name!r}")
+            raise InputError(f"{page}: no generated table is called {name!r}")
         return f"<!-- generated: {name} -->\n{TABLES[name]()}\n<!-- end -->"
 
     return re.sub(r"<!-- generated: (\w+) -->.*?<!-- end -->", renew, text, flags=re.DOTALL)
@@ -324,10 +333,10 @@ def _models(annotation: object) -> Iterator[type[BaseModel]]:
 
 def pages() -> dict[Path, str]:
     """Return every generated page in its current form."""
-    front = ROOT / "README.md"
     docs = ROOT / "docs"
+    with_tables = (ROOT / "README.md", docs / "adapters.md")
     return {
-        front: readme(front.read_text()),
+        **{page: marked(page.read_text(), page.name) for page in with_tables},
         docs / "cli.md": cli(),
         docs / "faults.md": faults(),
         docs / "services.md": services(),
