@@ -55,6 +55,7 @@ class Conversation(haywire.Agent):
             "ANTHROPIC_API_KEY": key,
             "ANTHROPIC_BASE_URL": self.relay.url("model"),
             "CLAUDE_CONFIG_DIR": str(home / "config"),
+            "CLAUDE_CODE_OVERRIDE_DATE": session.now[:10],
         }
         self.program = await product.Program.start(command, home, {**QUIET, **variables})
         self.stack.push_async_callback(self.program.stop)

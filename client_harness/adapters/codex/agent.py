@@ -1,0 +1,175 @@
+"""Codex behind Haywire's process contract: its app server, spoken to in JSON-RPC.
+
+It runs in its own environment and imports nothing from Haywire but the helpers for agents.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import haywire_agent as haywire  # ty: ignore[import-not-found]
+import haywire_product as product  # ty: ignore[import-not-found]
+
+PACKAGE = "@openai/codex"
+ENDPOINT = "https://api.openai.com/v1"
+OFF = ("shell_tool", "unified_exec", "view_image", "apps", "plugins", "goals")
+"""Features that are switched off, because their tools are not those of the services."""
+
+
+class Conversation(haywire.Agent):
+    """One conversation: a running app server, and the relay that it talks through."""
+
+    name = "codex"
+    version = product.version(PACKAGE)
+
+    async def start(self, session: haywire.Session) -> None:
+        """Start Codex on the servers, and put the history into its thread."""
+        variables = {"OPENAI_API_KEY": product.key("OPENAI_API_KEY", self.settings.api_base)}
+        base = self.settings.api_base or ENDPOINT
+        self.relay = product.Relay(self, base, is_step, tokens)
+        self.model = product.model(self.settings)
+        home = product.home_for(self)
+        self.configure(session, home / ".codex")
+        self.program = await product.Program.start(["codex", "app-server"], home, variables)
+        self.stack.push_async_callback(self.program.stop)
+        self.requests = 0
+        self.is_fresh = True
+        about = {"name": "haywire", "title": "Haywire", "version": "1"}
+        await self.ask("initialize", clientInfo=about, capabilities={"experimentalApi": True})
+        await self.program.send({"method": "initialized"})
+        began = await self.ask(
+            "thread/start",
+            cwd=str(product.folder(home)),
+            developerInstructions=session.instructions,
+        )
+        self.thread = began["thread"]["id"]
+        if session.history:
+            items = native(session.history)
+            await self.ask("thread/inject_items", threadId=self.thread, items=items)
+
+    def configure(self, session: haywire.Session, folder: Path) -> None:
+        """Write the configuration of Codex. Strings in JSON are strings in TOML."""
+        values: dict[str, Any] = {
+            "model": self.model,
+            "model_provider": "relay",
+            "approval_policy": "never",
+            "sandbox_mode": "read-only",
+            "web_search": "disabled",
+            "check_for_update_on_startup": False,
+            # It would tell the real date.
+            "include_environment_context_time": False,
+            "agents.enabled": False,
+            "model_providers.relay.name": "relay",
+            "model_providers.relay.base_url": self.relay.url("model"),
+            "model_providers.relay.env_key": "OPENAI_API_KEY",
+            "model_providers.relay.wire_api": "responses",
+            "model_providers.relay.request_max_retries": 3,
+        }
+        values |= {f"features.{name}": False for name in OFF}
+        for server in session.servers:
+            entry = f"mcp_servers.{server.name}"
+            values[f"{entry}.url"] = self.relay.server_url(server)
+            # Nobody is there to approve of a call.
+            values[f"{entry}.default_tools_approval_mode"] = "approve"
+            # It sends its first request without the tools of a server that is not required.
+            values[f"{entry}.required"] = True
+            values[f"{entry}.tool_timeout_sec"] = 300
+        folder.mkdir()
+        lines = [f"{name} = {json.dumps(value)}\n" for name, value in values.items()]
+        (folder / "config.toml").write_text("".join(lines), encoding="utf-8")
+
+    async def ask(self, method: str, **params: Any) -> dict[str, Any]:
+        """Make a request of the app server, and return its result."""
+        self.requests += 1
+        number = self.requests
+        await self.program.send({"id": number, "method": method, "params": params})
+        async for message in self.heard():
+            if message.get("id") != number or "method" in message:
+                continue
+            if "error" in message:
+                raise haywire.Failure(f"Codex refused {method}: {message['error']['message']}")
+            return message["result"]
+        raise haywire.Failure(f"Codex ended at {method}")
+
+    async def heard(self) -> AsyncIterator[dict[str, Any]]:
+        """Yield what the app server says. What it asks is declined, as nobody is there."""
+        async for message in self.program.messages():
+            if "id" in message and "method" in message:
+                refusal = {"code": -32601, "message": "nobody is there to answer"}
+                await self.program.send({"id": message["id"], "error": refusal})
+            yield message
+
+    async def turn(self, text: str) -> str:
+        """Say something to Codex, and return its last message."""
+        self.used(model=self.settings.model)
+        said = ""
+        try:
+            if not self.is_fresh:
+                await self.ask("config/mcpServer/reload")
+            self.is_fresh = False
+            await self.ask(
+                "turn/start", threadId=self.thread, input=[{"type": "text", "text": text}]
+            )
+            async for message in self.heard():
+                params = message.get("params") or {}
+                item = params.get("item") or {}
+                if message.get("method") == "item/completed" and item["type"] == "agentMessage":
+                    said = item["text"]
+                if message.get("method") == "turn/completed":
+                    if params["turn"]["status"] == "completed":
+                        return said
+                    error = params["turn"].get("error") or {}
+                    self.relay.check(error.get("message") or params["turn"]["status"])
+        except BaseException:
+            await self.program.stop()
+            raise
+        self.relay.check("Codex has ended")
+        return ""
+
+
+def is_step(path: str, body: dict[str, Any]) -> bool:
+    """Return whether a request to the model is for the conversation."""
+    return path.partition("?")[0] == "/responses"
+
+
+def tokens(events: list[dict[str, Any]]) -> tuple[int, int]:
+    """Return the tokens of an answer."""
+    for event in events:
+        usage = (event.get("response") or {}).get("usage")
+        if usage:
+            return usage["input_tokens"], usage["output_tokens"]
+    return 0, 0
+
+
+def native(sessions: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return canonical sessions as items of the Responses API."""
+    items: list[dict[str, Any]] = []
+    for part in haywire.parts_of(sessions):
+        if isinstance(part, haywire.Said):
+            kind = "input_text" if part.role == "user" else "output_text"
+            content = [{"type": kind, "text": part.text}]
+            items.append({"type": "message", "role": part.role, "content": content})
+            continue
+        for call in part.calls:
+            server, _, tool = call.name.partition("__")
+            items.append(
+                {
+                    "type": "function_call",
+                    "namespace": f"mcp__{server}",
+                    "name": tool,
+                    "call_id": call.id,
+                    "arguments": json.dumps(call.args),
+                }
+            )
+        for call in part.calls:
+            reply = call.reply if isinstance(call.reply, str) else json.dumps(call.reply)
+            output = {"type": "function_call_output", "call_id": call.id, "output": reply}
+            items.append(output)
+    return items
+
+
+if __name__ == "__main__":
+    haywire.serve(Conversation())
