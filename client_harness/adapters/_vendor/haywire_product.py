@@ -229,10 +229,16 @@ class Program:
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self.process = process
+        self.asked = 0
 
     @classmethod
-    async def start(cls, command: list[str], home: Path, variables: dict[str, str]) -> Program:
-        """Start a product in an empty folder of `home`, with `home` as its home."""
+    async def start(
+        cls, agent: Any, command: list[str], home: Path, variables: dict[str, str]
+    ) -> Program:
+        """Start a product in an empty folder of `home`, with `home` as its home.
+
+        It ends when the conversation is over.
+        """
         env = {name: os.environ[name] for name in INHERITED if name in os.environ}
         env |= {"HOME": str(home), "USERPROFILE": str(home), "NO_PROXY": "127.0.0.1", **variables}
         process = await asyncio.create_subprocess_exec(
@@ -243,14 +249,17 @@ class Program:
             cwd=folder(home),
             limit=LONGEST_LINE,
         )
-        return cls(process)
+        program = cls(process)
+        agent.stack.push_async_callback(program.stop)
+        return program
 
     async def send(self, message: Event) -> None:
-        """Write an object."""
+        """Write an object. A product that has ended does not hear it."""
         stdin = self.process.stdin
         assert stdin is not None
-        stdin.write(json.dumps(message).encode() + b"\n")
-        await stdin.drain()
+        with contextlib.suppress(ConnectionError):
+            stdin.write(json.dumps(message).encode() + b"\n")
+            await stdin.drain()
 
     async def messages(self) -> AsyncIterator[Event]:
         """Yield the objects that the product writes, until it ends or the caller stops."""
@@ -259,6 +268,28 @@ class Program:
         while line := await stdout.readline():
             if found := _parsed(line):
                 yield found
+
+    async def heard(self) -> AsyncIterator[Event]:
+        """Yield what a product says in JSON-RPC; what it asks is refused, as nobody is there."""
+        async for message in self.messages():
+            if "id" in message and "method" in message:
+                refusal = {"code": -32601, "message": "nobody is there to answer"}
+                await self.send({"jsonrpc": "2.0", "id": message["id"], "error": refusal})
+            yield message
+
+    async def request(self, method: str, params: Event) -> int:
+        """Make a request in JSON-RPC, and return its number."""
+        self.asked += 1
+        await self.send({"jsonrpc": "2.0", "id": self.asked, "method": method, "params": params})
+        return self.asked
+
+    async def ask(self, method: str, params: Event) -> Any:
+        """Make a request in JSON-RPC, and return its result. Raises `Failure`."""
+        number = await self.request(method, params)
+        async for message in self.heard():
+            if message.get("id") == number and "method" not in message:
+                return result(message, method)
+        raise haywire.Failure(f"the product ended at {method}")
 
     async def stop(self) -> None:
         """End the product."""
@@ -272,6 +303,19 @@ class Program:
             with contextlib.suppress(ProcessLookupError):
                 self.process.kill()
             await self.process.wait()
+
+
+def result(message: Event, method: str) -> Any:
+    """Return the result that an answer in JSON-RPC holds. Raises `Failure`."""
+    if "error" in message:
+        raise haywire.Failure(f"the product refused {method}: {refusal(message['error'])}")
+    return message.get("result")
+
+
+def refusal(error: Event) -> str:
+    """Return an error in JSON-RPC in one line."""
+    more = json.dumps(error["data"])[:_LONGEST_ERROR] if error.get("data") else ""
+    return f"{error.get('message')} {more}".strip()
 
 
 def home_for(agent: Any) -> Path:

@@ -57,8 +57,8 @@ class Conversation(haywire.Agent):
             "CLAUDE_CONFIG_DIR": str(home / "config"),
             "CLAUDE_CODE_OVERRIDE_DATE": session.now[:10],
         }
-        self.program = await product.Program.start(command, home, {**QUIET, **variables})
-        self.stack.push_async_callback(self.program.stop)
+        variables |= QUIET
+        self.program = await product.Program.start(self, command, home, variables)
 
     async def turn(self, text: str) -> str:
         """Say something to Claude Code, and return what it answers."""

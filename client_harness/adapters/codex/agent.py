@@ -6,7 +6,6 @@ It runs in its own environment and imports nothing from Haywire but the helpers 
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -33,22 +32,19 @@ class Conversation(haywire.Agent):
         self.model = product.model(self.settings)
         home = product.home_for(self)
         self.configure(session, home / ".codex")
-        self.program = await product.Program.start(["codex", "app-server"], home, variables)
-        self.stack.push_async_callback(self.program.stop)
-        self.requests = 0
+        command = ["codex", "app-server"]
+        self.program = await product.Program.start(self, command, home, variables)
         self.is_fresh = True
         about = {"name": "haywire", "title": "Haywire", "version": "1"}
-        await self.ask("initialize", clientInfo=about, capabilities={"experimentalApi": True})
-        await self.program.send({"method": "initialized"})
-        began = await self.ask(
-            "thread/start",
-            cwd=str(product.folder(home)),
-            developerInstructions=session.instructions,
-        )
-        self.thread = began["thread"]["id"]
+        able = {"experimentalApi": True}
+        await self.program.ask("initialize", {"clientInfo": about, "capabilities": able})
+        await self.program.send({"jsonrpc": "2.0", "method": "initialized"})
+        given = {"cwd": str(product.folder(home)), "developerInstructions": session.instructions}
+        began = await self.program.ask("thread/start", given)
+        self.thread = {"threadId": began["thread"]["id"]}
         if session.history:
-            items = native(session.history)
-            await self.ask("thread/inject_items", threadId=self.thread, items=items)
+            items = {"items": native(session.history)}
+            await self.program.ask("thread/inject_items", {**self.thread, **items})
 
     def configure(self, session: haywire.Session, folder: Path) -> None:
         """Write the configuration of Codex. Strings in JSON are strings in TOML."""
@@ -81,39 +77,17 @@ class Conversation(haywire.Agent):
         lines = [f"{name} = {json.dumps(value)}\n" for name, value in values.items()]
         (folder / "config.toml").write_text("".join(lines), encoding="utf-8")
 
-    async def ask(self, method: str, **params: Any) -> dict[str, Any]:
-        """Make a request of the app server, and return its result."""
-        self.requests += 1
-        number = self.requests
-        await self.program.send({"id": number, "method": method, "params": params})
-        async for message in self.heard():
-            if message.get("id") != number or "method" in message:
-                continue
-            if "error" in message:
-                raise haywire.Failure(f"Codex refused {method}: {message['error']['message']}")
-            return message["result"]
-        raise haywire.Failure(f"Codex ended at {method}")
-
-    async def heard(self) -> AsyncIterator[dict[str, Any]]:
-        """Yield what the app server says. What it asks is declined, as nobody is there."""
-        async for message in self.program.messages():
-            if "id" in message and "method" in message:
-                refusal = {"code": -32601, "message": "nobody is there to answer"}
-                await self.program.send({"id": message["id"], "error": refusal})
-            yield message
-
     async def turn(self, text: str) -> str:
         """Say something to Codex, and return its last message."""
         self.used(model=self.settings.model)
         said = ""
         try:
             if not self.is_fresh:
-                await self.ask("config/mcpServer/reload")
+                await self.program.ask("config/mcpServer/reload", {})
             self.is_fresh = False
-            await self.ask(
-                "turn/start", threadId=self.thread, input=[{"type": "text", "text": text}]
-            )
-            async for message in self.heard():
+            given = {"input": [{"type": "text", "text": text}]}
+            await self.program.ask("turn/start", {**self.thread, **given})
+            async for message in self.program.heard():
                 params = message.get("params") or {}
                 item = params.get("item") or {}
                 if message.get("method") == "item/completed" and item["type"] == "agentMessage":
