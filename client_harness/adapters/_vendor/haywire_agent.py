@@ -28,6 +28,7 @@ import json
 import os
 import sys
 import threading
+import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, TextIO
@@ -127,6 +128,11 @@ class PastCall:
     args: dict[str, Any]
     reply: Any
     is_error: bool
+
+    @property
+    def text(self) -> str:
+        """The reply as a text."""
+        return self.reply if isinstance(self.reply, str) else json.dumps(self.reply)
 
 
 @dataclass(frozen=True)
@@ -282,6 +288,20 @@ def explained(problem: BaseException) -> str:
     return f"{type(problem).__name__}: {problem}"
 
 
+def unanswered(problem: BaseException) -> Failure:
+    """Return what it means that a provider did not answer, for an adapter to raise.
+
+    A context that is too long is a limit, anything else an outage. It is lasting if the error's
+    HTTP status says that asking again will not help.
+    """
+    line = explained(problem)
+    if "context_length_exceeded" in line or "maximum context length" in line:
+        return Limit(line)
+    status = getattr(problem, "status_code", None)
+    refused = isinstance(status, int) and 400 <= status < 500 and status not in (408, 409, 429)
+    return Outage(line, lasting=refused or "insufficient_quota" in line)
+
+
 def serve(agent: Agent) -> None:
     """Answer requests until stdin closes or a `close` request arrives.
 
@@ -291,10 +311,17 @@ def serve(agent: Agent) -> None:
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     sys.stdout = sys.stderr
-    asyncio.run(_Service(agent, answers).run())
+    status = 1
+    try:
+        asyncio.run(_Service(agent, answers).run())
+        status = 0
+    except BaseException:
+        # A broken connection in `stack` ends the agent's task, and the loop with it.
+        traceback.print_exc()
     # A thread that waits for something, such as one that was given up, must not keep the process.
     answers.flush()
-    os._exit(0)
+    sys.stderr.flush()
+    os._exit(status)
 
 
 @dataclass
