@@ -10,6 +10,7 @@ from typing import Any
 
 from client_harness.agents._script import ScriptAgent
 from client_harness.episode import Episode
+from client_harness.once import Once
 from client_harness.tools import in_memory
 from fault_profiles.model import Fault
 from judge.change import Expected, Route, Timeline, timeline
@@ -18,7 +19,7 @@ from scenarios.model import Scenario
 from scenarios.script import Step
 from servers.kit.errors import InputError
 
-Known = dict[tuple[Any, ...], Expected]
+Known = Once[tuple[Any, ...], Expected]
 """Expectations that were computed already, by what they depend on. A run keeps one of these."""
 
 
@@ -38,12 +39,9 @@ async def expected(
     chance = any(_by_chance(fault) for fault in (faults or scenario.faults))
     reseeded = chance and seed not in (None, scenario.seed)
     key = (load.fingerprint(scenario), _text(faults), seed if reseeded else None)
-    if known is not None and key in known:
-        return known[key]
-    made = await _compute(scenario, list(faults or []), foreign, seed if reseeded else None)
-    if known is not None:
-        known[key] = made
-    return made
+    own_seed = seed if reseeded else None
+    known = Known() if known is None else known
+    return await known.get(key, lambda: _compute(scenario, list(faults or []), foreign, own_seed))
 
 
 def _by_chance(fault: Fault) -> bool:

@@ -56,7 +56,7 @@ async def _rejudge(
     tell: Callable[[int, int, Trial | None], None],
 ) -> None:
     asking = asker(model, results.home)
-    known: Known = {}
+    known = Known()
     prints = {"judge": fingerprints.judging(scenarios.values()), "reader": reader_of(model)}
     trials = results.trials()
     for number, trial in enumerate(trials, 1):

@@ -12,8 +12,8 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
 
@@ -116,7 +116,8 @@ class Trial:
 
     def as_row(self) -> dict[str, Any]:
         """Return the columns. Each setting has its own columns, so that SQL can read them."""
-        row = asdict(self)
+        # `asdict` would make a deep copy of all findings.
+        row = {column.name: getattr(self, column.name) for column in fields(self)}
         row["setting"] = row.pop("arm")
         verdicts = row.pop("verdicts")
         for setting in SETTINGS:
@@ -218,6 +219,7 @@ class Results:
     def __init__(self, home: Path, db: Database) -> None:
         self.home = home
         self._db = db
+        self._upsert = ""
         about = {row["key"]: json.loads(row["value"]) for row in db.table("run").rows}
         self.request: dict[str, Any] = about["settings"]
         self.fingerprints: dict[str, str] = about["fingerprints"]
@@ -281,7 +283,14 @@ class Results:
 
     def store(self, trial: Trial) -> None:
         """Store a trial and commit; it takes the place of the stored one."""
-        self._db.table("trials").upsert(trial.as_row(), pk=KEY, alter=True)
+        row = trial.as_row()
+        if not self._upsert:
+            # This adds the columns that a run of an earlier version lacks.
+            self._db.table("trials").upsert(row, pk=KEY, alter=True)
+            self._upsert = _upsert(row)
+            return
+        with self._db.conn:
+            self._db.conn.execute(self._upsert, row)
 
     def trials(self) -> list[Trial]:
         """Return the finished trials, ordered by their keys.
@@ -320,6 +329,15 @@ class Results:
         part = trace.with_name(trace.name + ".part")
         part.write_text("".join(line + "\n" for line in lines), encoding="utf-8", newline="\n")
         part.replace(trace)
+
+
+def _upsert(columns: Iterable[str]) -> str:
+    """Return the statement that stores a row with these columns."""
+    names = list(columns)
+    values = ",".join(f":{name}" for name in names)
+    changes = ",".join(f"{name}=excluded.{name}" for name in names if name not in KEY)
+    into = f"INSERT INTO trials({','.join(names)}) VALUES({values})"
+    return f"{into} ON CONFLICT({','.join(KEY)}) DO UPDATE SET {changes}"
 
 
 def _database(path: Path) -> Database:

@@ -22,11 +22,12 @@ from client_harness.chosen import slugs
 from client_harness.contract import AgentError, Assignment, ProviderOutage
 from client_harness.conversation import Outage, converse, crashed, failed, identity_of, leaf
 from client_harness.delivery import check_delivery, check_terms
-from client_harness.episode import Episode
+from client_harness.episode import Episode, record
 from client_harness.expected import Known, expected
 from client_harness.judging import debrief
 from client_harness.judging.model_reader import Unreachable, asker, judged
 from client_harness.lookup import resolve
+from client_harness.once import Once
 from client_harness.plan import (
     Job,
     RunRequest,
@@ -48,7 +49,7 @@ from judge.metrics import needless_calls
 from scenarios.model import Scenario
 from scenarios.worlds import build
 from servers.kit.errors import InputError
-from servers.kit.events import Attempt, Event, Message, end_of, to_json
+from servers.kit.events import Attempt, Event, Message, end_of, from_json
 from servers.kit.session import ALL
 
 FIRST = 3
@@ -137,8 +138,8 @@ class Run:
         self._slugs = slugs(request.agents)
         self._asker = asker(request.judge_model, results.home)
         self._told = request.told
-        self._known: Known = {}
-        self._oracle: dict[tuple[str, Arm], Counter[str] | None] = {}
+        self._known = Known()
+        self._oracle: Once[tuple[str, Arm], Counter[str] | None] = Once()
         self._budget = request.budget
         self.spent = Spent()
         self.stopped = ""
@@ -257,7 +258,8 @@ class Run:
             outage = played.outage
             if outage is not None:
                 episode.finish("crash")
-            events = episode.session.trace()
+            lines = episode.control.trace()
+            events = [from_json(line) for line in lines]
             own = [event for event in events if event.turn > scenario.begun]
             if outage is not None and not any(_is_of_agent(event) for event in own):
                 outage = replace(outage, at_start=True)
@@ -284,7 +286,7 @@ class Run:
             )
             if outage is None:
                 try:
-                    await self._judge(trial, episode, asked)
+                    await self._judge(trial, episode, events, asked)
                 except InputError:
                     raise
                 except Exception as bug:
@@ -300,15 +302,19 @@ class Run:
         trial.wall_seconds = round(time.monotonic() - clock, 3)
         trial.ended = datetime.now(UTC).isoformat(timespec="seconds")
         trace = self.results.home / trial.trace
-        self.results.write_trace(trace, [to_json(e) for e in events])
+        self.results.write_trace(trace, lines)
         return trial, outage
 
-    async def _judge(self, trial: Trial, episode: Episode, asked: dict[str, Any]) -> None:
+    async def _judge(
+        self, trial: Trial, episode: Episode, events: list[Event], asked: dict[str, Any]
+    ) -> None:
         scenario = episode.scenario
         right = await expected(scenario, self._known, faults=self.faults, seed=trial.seed)
         last, trial.reading = await judged(
             self._asker,
-            lambda reader: judge_into(trial, scenario, episode.record(right, reader)),
+            lambda reader: judge_into(
+                trial, scenario, record(events, episode.world, right, reader)
+            ),
         )
         if asked:
             findings = trial.verdicts[JUDGED[trial.arm][0]]["findings"]
@@ -410,18 +416,18 @@ class Run:
         return over_http(episode.session, {**first, "url": url})
 
     async def _oracle_calls(self, scenario: Scenario, arm: Arm, host: Host) -> Counter[str] | None:
-        key = scenario.id, arm
-        if key not in self._oracle:
+        async def play() -> Counter[str] | None:
             episode = self._episode(scenario, arm, scenario.seed + self.request.seed)
             try:
                 played = _Played(voiced=False)
                 await self._converse(episode, "oracle", host, "", played)
                 events = episode.session.trace()
                 calls = _by_tool([event for event in events if event.turn > scenario.begun])
-                self._oracle[key] = None if played.outage is not None else calls
+                return None if played.outage is not None else calls
             finally:
                 episode.close()
-        return self._oracle[key]
+
+        return await self._oracle.get((scenario.id, arm), play)
 
 
 @dataclass

@@ -152,6 +152,7 @@ class Straight(Tools):
 @asynccontextmanager
 async def over_http(session: Session, server: dict[str, Any]) -> AsyncGenerator[Tools]:
     """Connect to a session over HTTP, at a `{url, headers}` that serves all its services."""
+    session.hold = 0.0  # as in memory
     import httpx2
     from mcp import Client
     from mcp.client.streamable_http import streamable_http_client

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from judge.finding import Finding
@@ -72,8 +72,14 @@ class Verdict:
     order_inferred: bool = False
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain data."""
-        return asdict(self)
+        """Return plain data. Lists of events are the findings' own, not copies."""
+        data = _plain(self)
+        data["findings"] = [_plain(finding) for finding in self.findings]
+        return data
+
+
+def _plain(made: Verdict | NamedFinding) -> dict[str, Any]:
+    return {name: getattr(made, name) for name in made.__slots__}
 
 
 def judge(checks: Sequence[Check], record: Record, setting: Setting) -> Verdict:

@@ -123,7 +123,7 @@ async def measure(
 async def _measure_honest(
     honest: Sequence[Trajectory], readers: Sequence[Asker | None], results: Sequence[Result]
 ) -> None:
-    known: Known = {}
+    known = Known()
     for trajectory in honest:
         right = await expected(trajectory.scenario, known)
         try:

@@ -59,7 +59,7 @@ async def cases(scenario: Scenario) -> list[Case]:
 
     Raises `InputError` if the oracle's script cannot be played.
     """
-    known: Known = {}
+    known = Known()
     right = await expected(scenario, known)
     made = []
     for name, steps, is_right, setting in _scripts(scenario):

@@ -50,7 +50,7 @@ class Proof:
 
     scenario: Scenario
     problems: list[str] = field(default_factory=list)
-    known: Known = field(default_factory=dict)
+    known: Known = field(default_factory=Known)
 
     def __post_init__(self) -> None:
         gates = [check.name for check in self.scenario.gates if check.gate]

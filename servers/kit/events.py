@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -174,7 +174,9 @@ def to_json(event: Event) -> str:
     # `asdict` would make a deep copy of every reply.
     fields = {name: getattr(event, name) for name in event.__slots__}
     if isinstance(event, Attempt):
-        fields["firings"] = [asdict(firing) for firing in event.firings]
+        fields["firings"] = [
+            {name: getattr(firing, name) for name in firing.__slots__} for firing in event.firings
+        ]
         # Most replies are the truth; writing them only once halves the size of a trace.
         if event.truth is event.seen:
             del fields["truth"]
