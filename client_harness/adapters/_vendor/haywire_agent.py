@@ -237,6 +237,15 @@ class Agent:
         """Take a past session, and keep what may be needed later."""
         raise NotImplementedError
 
+    def keep(self, past: Past) -> None:
+        """Keep a past session in its form, for the `history` with which the conversation begins.
+
+        It is what `remember` calls in an agent whose memory is all of its past.
+        """
+        if past.number == 1:
+            self._kept.clear()
+        self._kept.append({"at": past.at, "messages": past.messages})
+
     def used(self, model: str | None = None, **amounts: float | None) -> None:
         """Count what the turn uses: prompt_tokens, completion_tokens, cost and others by name."""
         if model:
@@ -246,6 +255,7 @@ class Agent:
                 self._usage[name] = self._usage.get(name, 0) + amount
 
     _usage: dict[str, Any]
+    _kept: list[dict[str, Any]]
 
 
 def opening(at: str) -> str:
@@ -345,6 +355,7 @@ class _Service:
         agent.steps = Steps(self.tell)
         agent.backoff = self._back_off
         agent._usage = {}
+        agent._kept = []
         loop = asyncio.get_running_loop()
         self.requests = asyncio.Queue()
         self.task = asyncio.current_task()
@@ -429,7 +440,7 @@ class _Service:
         servers = []
         for server in params["mcp_servers"]:
             servers.append(Server(server["name"], server["url"], server.get("headers") or {}))
-        history = params["history"]
+        history = params["history"] or self.agent._kept
         last = history[-1] if history and isinstance(history, list) else {}
         if history and not last.get("goes_on"):
             self.opening = f"{opening(params['now'])}\n"

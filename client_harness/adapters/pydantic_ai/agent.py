@@ -44,16 +44,12 @@ class Conversation(haywire.Agent):
     version = version("pydantic-ai-slim")
 
     def __init__(self) -> None:
-        self.past: list[dict[str, Any]] = []
-        self.opening = ""
         self.only: str | None = None
         self.is_over = False
 
     def remember(self, past: haywire.Past) -> None:
         """Keep a past session as it is."""
-        if past.number == 1:
-            self.past.clear()
-        self.past.append({"at": past.at, "messages": past.messages})
+        self.keep(past)
 
     async def start(self, session: haywire.Session) -> None:
         """Connect to the servers and begin a conversation.
@@ -61,8 +57,7 @@ class Conversation(haywire.Agent):
         Each server's name is put in front of the names of its tools.
         """
         self.left = self.settings.max_tokens
-        self.messages = native(session.history or self.past)
-        self.opening = f"{haywire.opening(session.now)}\n" if self.past else ""
+        self.messages = native(session.history)
         self.terms_given = session.terms
         clients: dict[str, httpx2.AsyncClient] = {}
         toolsets = []
@@ -134,8 +129,6 @@ class Conversation(haywire.Agent):
             "usage_limits": limits,
             "model_settings": self.model_settings(),
         }
-        text = self.opening + text
-        self.opening = ""
         try:
             if self.terms_given.get("single"):
                 return await self.once(text, given)
