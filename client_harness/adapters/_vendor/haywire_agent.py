@@ -37,6 +37,12 @@ PROTOCOLS = (1, 2)
 """The versions of the contract that this file speaks."""
 HEADER = "x-agent-step"
 """The header of MCP requests that holds the number of the agent's step."""
+TOO_LONG = (
+    "context_length_exceeded",
+    "maximum context length",
+    "exceeds the maximum number of tokens",
+)
+"""How providers say that a request is too long for a model."""
 
 
 class Failure(Exception):
@@ -305,9 +311,9 @@ def unanswered(problem: BaseException) -> Failure:
     HTTP status says that asking again will not help.
     """
     line = explained(problem)
-    if "context_length_exceeded" in line or "maximum context length" in line:
+    if any(words in line for words in TOO_LONG):
         return Limit(line)
-    status = getattr(problem, "status_code", None)
+    status = getattr(problem, "status_code", None) or getattr(problem, "code", None)
     refused = isinstance(status, int) and 400 <= status < 500 and status not in (408, 409, 429)
     return Outage(line, lasting=refused or "insufficient_quota" in line)
 
