@@ -10,7 +10,7 @@ import pytest
 
 from tests.harness.adapters.proof import AdapterProof
 from tests.harness.adapters.support import Subject, attempts, converse
-from tests.harness.fake_endpoint import call, calls, say
+from tests.harness.fake_endpoint import calls, say
 from tests.harness.wires import Line
 from tests.harness.wires.chat import Chat
 from tests.harness.wires.gemini import Gemini
