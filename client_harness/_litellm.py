@@ -9,6 +9,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
+import time
 import warnings
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
@@ -38,12 +40,17 @@ class Endpoint:
     `api_base` is the address of an endpoint; without it, litellm finds the model's provider. A
     request is repeated up to `retries` times if the provider fails. If the provider is asked too
     often, it is asked again for as long as all waits together take at most `max_wait` seconds.
+
+    A model at `api_base` of which litellm knows nothing is asked through its client alone, without
+    what litellm does around each request, which takes longer than a trial. What is sent, and what
+    comes of it, is the same; `through_litellm` keeps that path.
     """
 
     api_base: str | None = None
     retries: int = 2
     timeout: float = 120.0
     max_wait: float = 600.0
+    through_litellm: bool = False
 
     async def complete(
         self, request: dict[str, Any], waiting: Waiting = nullcontext
@@ -90,16 +97,22 @@ class Endpoint:
                 # A local endpoint needs no key, but litellm insists on one.
                 extra["api_key"] = "none"
             try:
-                litellm.get_llm_provider(request["model"], api_base=self.api_base)
+                name, provider, *_ = litellm.get_llm_provider(
+                    request["model"], api_base=self.api_base
+                )
             except litellm.BadRequestError:
                 raise InputError(
                     f"litellm knows no provider for the model {request['model']!r}; "
                     "write PROVIDER/NAME, or openai/NAME for a local endpoint"
                 ) from None
+            plain = provider == "openai" and self.api_base and _is_plain(request, name)
             try:
-                response: Any = await litellm.acompletion(
-                    **request, **extra, max_retries=0, timeout=self.timeout
-                )
+                if plain and not self.through_litellm:
+                    response: Any = await _directly(name, request, extra, self.timeout)
+                else:
+                    response = await litellm.acompletion(
+                        **request, **extra, max_retries=0, timeout=self.timeout
+                    )
             except litellm.ContextWindowExceededError as full:
                 raise ContextExceeded(_line(full)) from None
             except Exception as wrong:
@@ -116,6 +129,98 @@ class Endpoint:
             "usage": body.get("usage") or {},
             "cost": cost,
         }
+
+
+_OWN = re.compile(r"gpt|chatgpt|codex|\bo\d", re.IGNORECASE)
+"""Names of OpenAI's own models, some of whose parameters litellm changes."""
+_FORWARDED = {"model", "messages", "tools", "tool_choice", "max_tokens", "temperature"}
+
+
+def _is_plain(request: dict[str, Any], name: str) -> bool:
+    """Return whether litellm would send a request as it is, and knows no price for it."""
+    import litellm
+
+    known = name in litellm.model_cost or request["model"] in litellm.model_cost
+    return not known and not _OWN.search(name) and request.keys() <= _FORWARDED
+
+
+async def _directly(
+    name: str, request: dict[str, Any], given: dict[str, Any], seconds: float
+) -> Any:
+    """Ask an endpoint through litellm's client, and return what `litellm.acompletion` would.
+
+    What goes wrong is told in litellm's words.
+    """
+    import litellm
+    from litellm.llms.openai.common_utils import OpenAIError
+
+    try:
+        client: Any = litellm.main.openai_chat_completions._get_openai_client(
+            is_async=True,
+            api_key=given.get("api_key") or os.environ["OPENAI_API_KEY"],
+            api_base=given["api_base"],
+            timeout=seconds,
+            max_retries=0,
+        )
+        return await _posted(client, name, request, seconds)
+    except Exception as wrong:
+        response = getattr(wrong, "response", None)
+        refusal = OpenAIError(
+            status_code=getattr(wrong, "status_code", 500),
+            message=getattr(wrong, "message", str(wrong)),
+            headers=getattr(wrong, "headers", None) or getattr(response, "headers", None),
+            body=getattr(wrong, "body", None),
+        )
+        raise litellm.exception_type(
+            model=name, original_exception=refusal, custom_llm_provider="openai"
+        ) from wrong
+
+
+async def _posted(client: Any, name: str, request: dict[str, Any], seconds: float) -> Any:
+    import litellm
+    import openai
+    from litellm.litellm_core_utils.llm_response_utils.convert_dict_to_response import (
+        convert_to_model_response_object,
+    )
+    from litellm.llms.openai.common_utils import OpenAIError
+    from openai.types.chat import ChatCompletion
+
+    messages = []
+    for message in request["messages"]:
+        messages.append({part: said for part, said in message.items() if said is not None})
+    body = {"messages": messages, "model": name}
+    # In the order in which the client's own method puts them.
+    for option in sorted(request.keys() - body.keys()):
+        body[option] = request[option]
+    if not body.get("tools"):
+        body.pop("tool_choice", None)
+    began = time.time()
+    try:
+        raw = await client.post(
+            "/chat/completions",
+            cast_to=ChatCompletion,
+            body=body,
+            options={"headers": {"X-Stainless-Raw-Response": "true"}, "timeout": seconds},
+        )
+    except openai.APITimeoutError as late:
+        taken = round(time.time() - began, 2)
+        late.message += f" - timeout value={seconds}, time taken={taken} seconds"
+        raise
+    answer = raw.parse()
+    if not hasattr(answer, "model_dump"):
+        raise OpenAIError(
+            status_code=500,
+            message=f"Empty or invalid response from LLM endpoint. Received: {answer!r}. "
+            "Check the reverse proxy or model server configuration.",
+        )
+    made = litellm.ModelResponse()
+    made.usage = litellm.Usage()  # where the endpoint tells none
+    return convert_to_model_response_object(
+        response_object=answer.model_dump(),
+        model_response_object=made,
+        hidden_params={"headers": dict(raw.headers)},
+        _response_headers=dict(raw.headers),
+    )
 
 
 class _Refused(Exception):

@@ -39,6 +39,8 @@ class Tools:
     def __init__(self, client: Any, session: Session) -> None:
         self._client = client
         self._session = session
+        self._offered: list[Any] | None = None
+        self._listed: list[ToolInfo] = []
 
     def step(self) -> None:
         """Begin the agent's next step."""
@@ -50,10 +52,21 @@ class Tools:
         return self._session.control.now
 
     async def list_tools(self) -> list[ToolInfo]:
-        """Return the tools that the server currently lists."""
-        with ours("list_tools"):
-            listed = await self._client.list_tools(cache_mode="bypass")
-        return [ToolInfo(t.name, t.description or "", t.input_schema) for t in listed.tools]
+        """Return the tools that the server currently lists.
+
+        The server is asked again only if the session offers others than the last time.
+        """
+        from servers.kit.mcp import tools
+
+        offered = tools(self._session)
+        if offered != self._offered:
+            with ours("list_tools"):
+                listed = await self._client.list_tools(cache_mode="bypass")
+            self._listed = [
+                ToolInfo(t.name, t.description or "", t.input_schema) for t in listed.tools
+            ]
+            self._offered = offered
+        return list(self._listed)
 
     async def call(self, service: str, tool: str, args: dict[str, Any]) -> tuple[Any, bool]:
         """Call a tool and return its data, and whether that is an error.
