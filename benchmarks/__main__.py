@@ -19,6 +19,7 @@ from benchmarks import (
     judging,
     listing,
     lists,
+    running,
     starts,
     texture,
     trials,
@@ -43,6 +44,7 @@ def main() -> None:
         *starts.measure(),
         *hosting.measure(),
         *histories.measure(),
+        *running.measure(),
     ]
     if "--json" in sys.argv:
         print(json.dumps([r._asdict() for r in rows]))

@@ -1,8 +1,8 @@
 """A chat-completions endpoint in a process of its own, which takes a given time for each answer.
 
-`python -m benchmarks.endpoint SECONDS CALLS` prints its port and serves until its stdin ends. It
-answers CALLS times with a call of `clock__get_time`, and then in words. `GET /` tells how many
-requests it had, how many of them at the same time, and the mean of that over time.
+`python -m benchmarks.endpoint SECONDS CALLS FIRST LAST` prints its port and serves until its stdin
+ends. It answers CALLS times with a call of `clock__get_time`, and then in words. `GET /` tells how
+many requests were there at the same time, from the FIRST request to the LAST.
 """
 
 from __future__ import annotations
@@ -24,30 +24,32 @@ _TOOL = re.compile(rb'"role": ?"tool"')
 class Endpoint:
     """Answers requests, and counts those that wait for their answer."""
 
-    def __init__(self, seconds: float, calls: int) -> None:
+    def __init__(self, seconds: float, calls: int, first: int, last: int) -> None:
         self._seconds = seconds
         self._calls = calls
+        self._first = first
+        self._last = last
         self._changed = time.monotonic()
-        self._began: float | None = None
+        self._lasted = 0.0
         self._area = 0.0
         self._now = 0
         self._most = 0
         self._requests = 0
-        self._last = 0.0
 
     def told(self) -> dict[str, float]:
         """Return what was counted: `{requests, most, mean, seconds}`."""
-        lasted = self._last - (self._began or self._last)
-        mean = self._area / lasted if lasted else 0.0
-        return {"requests": self._requests, "most": self._most, "mean": mean, "seconds": lasted}
+        mean = self._area / self._lasted if self._lasted else 0.0
+        requests = self._last - self._first
+        return {"requests": requests, "most": self._most, "mean": mean, "seconds": self._lasted}
 
     def _count(self, change: int) -> None:
         now = time.monotonic()
-        if self._began is None:
-            self._began = now
-        self._area += self._now * (now - self._changed)
-        self._changed = self._last = now
+        if self._first <= self._requests < self._last:
+            self._area += self._now * (now - self._changed)
+            self._lasted += now - self._changed
+        self._changed = now
         self._now += change
+        self._requests += max(change, 0)
         self._most = max(self._most, self._now)
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -60,7 +62,6 @@ class Endpoint:
                 if head.startswith(b"GET"):
                     answer: Any = self.told()
                 else:
-                    self._requests += 1
                     self._count(1)
                     await asyncio.sleep(self._seconds)
                     self._count(-1)
@@ -92,9 +93,10 @@ class Endpoint:
 
 
 @contextlib.contextmanager
-def running(seconds: float, calls: int) -> Generator[str]:
+def running(seconds: float, calls: int, first: int = 0, last: int = 0) -> Generator[str]:
     """Serve an endpoint in a process of its own, and yield its base URL."""
-    command = [sys.executable, "-m", "benchmarks.endpoint", str(seconds), str(calls)]
+    given = (str(part) for part in (seconds, calls, first, last))
+    command = [sys.executable, "-m", "benchmarks.endpoint", *given]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stdin is not None
@@ -112,8 +114,8 @@ def told(url: str) -> dict[str, float]:
         return json.load(reply)
 
 
-async def _main(seconds: float, calls: int) -> None:
-    endpoint = Endpoint(seconds, calls)
+async def _main(seconds: float, *counts: int) -> None:
+    endpoint = Endpoint(seconds, *counts)
     server = await asyncio.start_server(endpoint.serve, "127.0.0.1", 0, limit=1 << 24)
     print(server.sockets[0].getsockname()[1], flush=True)
     # When the process that asks is gone, this one ends, too.
@@ -121,4 +123,4 @@ async def _main(seconds: float, calls: int) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(_main(float(sys.argv[1]), int(sys.argv[2])))
+    asyncio.run(_main(float(sys.argv[1]), *map(int, sys.argv[2:])))

@@ -213,7 +213,7 @@ async def _posted(client: Any, name: str, request: dict[str, Any], seconds: floa
             message=f"Empty or invalid response from LLM endpoint. Received: {answer!r}. "
             "Check the reverse proxy or model server configuration.",
         )
-    made = litellm.ModelResponse()
+    made: Any = litellm.ModelResponse()
     made.usage = litellm.Usage()  # where the endpoint tells none
     return convert_to_model_response_object(
         response_object=answer.model_dump(),

@@ -78,11 +78,10 @@ def code(*packages: str) -> str:
     Scenarios, histories and people's seeds are left out: `suite` and `world` cover the ones that a
     run uses. What readers are measured with is left out, too, because no run uses it.
     """
-    data = (load.SUITES, load.HAYSTACK, build.PEOPLE, CALIBRATION)
+    data = tuple(f"{path}/" for path in (load.SUITES, load.HAYSTACK, build.PEOPLE, CALIBRATION))
     paths = files.shipped(*(ROOT / name for name in packages or PACKAGES))
     code_files = []
     for path in paths:
-        is_data = any(path.is_relative_to(folder) for folder in data)
-        if path.suffix == ".py" or not is_data:
+        if path.suffix == ".py" or not path.as_posix().startswith(data):
             code_files.append(path)
     return files.fingerprint(code_files, ROOT)

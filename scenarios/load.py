@@ -76,6 +76,7 @@ def _inside(folder: str) -> list[str]:
     return [name for name in index() if name.startswith(folder + "/")]
 
 
+@functools.cache
 def suites() -> dict[str, list[str]]:
     """Return suite → scenario ids.
 
@@ -108,9 +109,12 @@ def resolve(names: list[str]) -> list[str | Path]:
 
     They are ids of shipped scenarios and paths of other files. Raises `UnknownName`.
     """
-    groups = suites()
     scenarios: list[str | Path] = []
     for name in names:
+        if name in written():
+            scenarios.append(name)  # without a look at instances and stories, which are many
+            continue
+        groups = suites()
         path = Path(name)
         if name in groups:
             scenarios += groups[name]
@@ -150,6 +154,8 @@ def path_of(name: str | Path) -> Path:
     """
     if isinstance(name, Path):
         return name.parent if instances.is_inside(name) else name
+    if name in written():
+        return written()[name]
     whole = name.partition(dialogues.TASK)[0]
     if whole not in index():
         raise UnknownName("scenario", name, index())

@@ -211,7 +211,7 @@ def index() -> dict[str, Path]:
 
 def is_dialogue(name: str) -> bool:
     """Return whether an id is that of a dialogue, or of one of its tasks."""
-    return name.partition(TASK)[0] in index()
+    return name.startswith(f"{SUITE}/") and name.partition(TASK)[0] in index()
 
 
 def dialogue(name: str) -> Dialogue:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -15,11 +16,12 @@ def shipped(*folders: Path) -> list[Path]:
     """
     files = []
     for folder in folders:
-        for path in folder.rglob("*"):
-            parts = path.relative_to(folder).parts
-            ours = not any(part.startswith(".") or part == "__pycache__" for part in parts)
-            if ours and path.is_file():
-                files.append(path)
+        for inner, below, names in os.walk(folder):
+            below[:] = [name for name in below if name[0] != "." and name != "__pycache__"]
+            for name in names:
+                path = Path(inner, name)
+                if name[0] != "." and path.is_file():
+                    files.append(path)
     return sorted(files)
 
 
