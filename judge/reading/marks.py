@@ -9,6 +9,8 @@ import re
 from collections.abc import Set
 from dataclasses import dataclass
 
+from judge.reading.hedges import MODAL, OWN, behind, hedges_before
+from judge.reading.retractions import retracts
 from judge.reading.texts import Text, Unit, taken_apart
 
 _NOT_A_THING = (
@@ -125,6 +127,7 @@ _BELIEF = re.compile(
     r"|\bthe plan (?:is|was)\b|\bwould have\b|\bin all likelihood\b|\bmust have\b|\b(?:may"
     r"|might|could) (?:well )?(?:have|be)\b"
     r"|\bas if\b|\bas though\b"
+    rf"|{OWN}|{MODAL}"
 )
 _REPORT = re.compile(
     r"\b(?:xprovider\d+x|tool|app|api|system|service|server|site|response|reply|call|it|bank"
@@ -192,6 +195,7 @@ def marked(text: str, today: str, people: tuple[str, ...]) -> Marks:
     taken = taken_apart(text, today, people)
     last = -1
     takes = set()
+    hedged = set()
     either: set[int] = set()
     lead: Unit | None = None
     for unit in taken.units:
@@ -204,14 +208,18 @@ def marked(text: str, today: str, people: tuple[str, ...]) -> Marks:
         if _takes_back(unit):
             last = unit.number
             takes.add(unit.number)
+        elif hedges_before(unit):
+            hedged.add(unit.number - 1)
         if _either(taken, unit, either):
             either.add(unit.number)
     unsure = frozenset(u.number for u in taken.units if _unsure(u))
-    back = frozenset(u.number for u in taken.units if u.number < last)
+    back = frozenset(u.number for u in taken.units if u.number < last) | hedged
     return Marks(back, frozenset(takes), frozenset(either), unsure)
 
 
 def _takes_back(unit: Unit) -> bool:
+    if retracts(unit):
+        return True
     low = unit.low
     later = unit.number and not unit.sentence.question
     if later and (_REVISES.match(low) or _OPENS_AGAIN.search(low)):
@@ -281,7 +289,7 @@ def until_later(unit: Unit) -> bool:
 
 def is_belief(low: str) -> bool:
     """Return whether words in lower case tell a belief."""
-    return _BELIEF.search(low) is not None
+    return _BELIEF.search(low) is not None or behind(low) is not None
 
 
 def believed(unit: Unit, before: int, matched: Set[str]) -> bool:
@@ -290,6 +298,9 @@ def believed(unit: Unit, before: int, matched: Set[str]) -> bool:
     A word that is matched itself, such as the `likely` of `rain is likely`, is no doubt.
     """
     low = unit.low
+    doubt = behind(low)
+    if doubt is not None and before <= len(low[: doubt.start()].split()):
+        return True
     found = _belief(low)
     if found is None or set(found[0].split()) <= matched:
         return False
