@@ -17,6 +17,7 @@ from typing import Any
 
 from judge.reading.claims import Claim, Parts, vocabulary
 from judge.reading.content import SMALL, content
+from judge.reading.hedges import opens_supposing
 from judge.reading.hits import Key, passage
 from judge.reading.marks import is_belief, marked, reported
 from judge.reading.phrases import known_words
@@ -105,7 +106,7 @@ def _silent(kind: str, key: Key) -> frozenset[int]:
     for unit in taken_apart(*key).units:
         planned = kind in _DONE and any(word.text in _PLANNED for word in unit.sentence.words)
         hearsay = deed and reported(unit, len(unit.sentence.words) - 1)
-        if unit.sentence.question or hearsay or planned:
+        if unit.sentence.question or hearsay or planned or opens_supposing(unit):
             out.add(unit.number)
         first = unit.sentence.words[0].text
         if unit.number and first in ("it", "they", "that", "both") and is_belief(unit.low):

@@ -78,6 +78,17 @@ _BEHIND = re.compile(
     r"|\bi did not (?:actually |really |yet |personally |properly )*(?:check|verify|confirm|look"
     r"|double check|make sure)(?: (?:it|that|this|yet|though|myself|again|either))*$"
 )
+_SELF = re.compile(
+    OWN + r"|\b(?:i|we) (?:do |would |really |still |also |just |honestly )*(?:believe|think|assume"
+    r"|guess|suspect|imagine|presume|hope|reckon|suppose|gather|take it)\b(?! (?:you|of|about|it"
+    r" (?:is )?(?:best|better|wise|worth))\b)"
+    r"|\bmy (?:best )?(?:guess|assumption|hunch|impression|understanding) is\b"
+    r"|\b(?:hopefully|allegedly|most likely|very likely)\b"
+    r"|\bi am (?:fairly|pretty|quite|reasonably|almost|relatively|mostly|nearly) (?:sure|confident"
+    r"|certain)\b|\b(?:it )?(?:seems|appears)(?: to me)?(?: that| as if| as though| like)\b"
+)
+"""Words that leave open even a forecast, of which "probably" is a part."""
+_ENDS = frozenset(["but", "because", "since"])
 _BRIEF = 12
 """A sentence of more words says something of its own."""
 _MEANT = frozenset(["person", "money", "day", "time", "percent", "temp"])
@@ -87,6 +98,32 @@ _MEANT = frozenset(["person", "money", "day", "time", "percent", "temp"])
 def behind(low: str) -> re.Match[str] | None:
     """Return what doubts the words before it, in a sentence in lower case."""
     return _BEHIND.search(low)
+
+
+def supposed(unit: Unit, place: int) -> bool:
+    """Return whether what stands at a place of a sentence is only supposed, by words that tell of
+    one's own knowledge: a forecast may well be "probably", and is none the less told.
+    """
+    low = unit.low
+    doubt = behind(low)
+    if doubt is not None and place <= len(low[: doubt.start()].split()):
+        return True
+    for found in _SELF.finditer(low):
+        start = len(low[: found.start()].split())
+        if start <= place and _ENDS.isdisjoint(low.split()[start:place]):
+            return True
+    return False
+
+
+def opens_supposing(unit: Unit) -> bool:
+    """Return whether a whole sentence is only supposed: it begins so, or ends so."""
+    low = unit.low
+    if behind(low) is not None:
+        return True
+    found = _SELF.search(low)
+    if found is None or len(low[: found.start()].split()) > 1:
+        return False
+    return "but" not in low[found.end() :].split()
 
 
 def hedges_before(unit: Unit) -> bool:

@@ -14,6 +14,7 @@ from typing import Any
 
 from judge.reading.claims import Claim, Parts, vocabulary
 from judge.reading.content import share
+from judge.reading.hedges import opens_supposing
 from judge.reading.marks import believed, marked, reported
 from judge.reading.phrases import read
 from judge.reading.slots import (
@@ -80,7 +81,7 @@ def _telling(spoken: Spoken, words: frozenset[str]) -> Iterator[Unit]:
     marks = marked(*key)
     out = marks.taken_back | marks.either | marks.unsure
     for unit in taken_apart(*key).units:
-        if unit.number in out or unit.sentence.question:
+        if unit.number in out or unit.sentence.question or opens_supposing(unit):
             continue
         held = any(word in words for word in _without_once(unit))
         if not held or (_BOUND.search(unit.low) and words is _DENIED):

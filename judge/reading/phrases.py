@@ -12,6 +12,7 @@ from judge.reading.clauses import clause_of
 from judge.reading.content import content
 from judge.reading.deeds import done, says_done
 from judge.reading.hits import Hit, Key, hits, points
+from judge.reading.hedges import supposed
 from judge.reading.marks import marked, until_later
 from judge.reading.outcome import Instance, Reading, contradiction, stance, together
 from judge.reading.slots import (
@@ -55,7 +56,8 @@ def _read(parts: Parts, spoken: Spoken) -> Reading:
     if kind.frame in ("deed", "state"):
         instances = _instances(claim, key, spoken)
     else:
-        instances = special_instances(claim, key, spoken)
+        found_there = special_instances(claim, key, spoken)
+        instances = [i for i in found_there if i.kind != "claims" or not supposed(i.unit, i.place)]
     instances = together(instances, _everyone(claim))
     if claim.kind in _WEATHER and any(i.kind == "claims" for i in instances):
         instances = [i for i in instances if not _is_vague_denial(i)]
