@@ -37,6 +37,12 @@ _STOPS = _any(
     r"|have|had|was|am|mis\w+|mixed|got|read|think|do|should|need|take|can)|maybe|something)\b|$)",
     _LEAD + r"(?:scratch|strike)(?: that| this| it| all| the| what| those|$)",
     r"^(?:edit|update) (?:\w+ ){0,6}(?:wrong|mistaken|untrue|false|incorrect|premature)\b",
+    r"^(?:(?:hm+|oh|ah|no|sorry|actually|wait|apologies|oops|well) ){2,}",
+    r"^(?:sorry|oh|wait|hm+|actually|oops|ah|er|well) no$|^no (?:sorry|wait|actually)\b",
+    r"^(?:hm+|ugh|er|um|uh) (?:no|not|i|actually|sorry|wait|that|this|it|looking|there|the|on|but)\b",
+    r"^(?:oh|ah) (?:\w+ ){0,2}?(?:no|not|i (?:see|just|had|have|was|did|am|should|may|might|got"
+    r"|mis\w+)|actually|sorry|wait|that was|this was|it was|looking)\b",
+    r"^(?:update|edit|ps|p s) .{0,90}\b(?:turns out|not|never|wrong|mis\w+|failed)\b",
     _LEAD + r"(?:oops|whoops|my mistake|my bad|correction|retraction|erratum|mea culpa)\b",
     _LEAD + r"(?:or maybe|or perhaps|maybe|perhaps|or) not$",
     r"^(?:hm+|oh|no|wait|or|well) (?:\w+ )?(?:was|did|is|were|had|has|does) (?:it|that|he|she|they"
@@ -72,6 +78,10 @@ _SLIPS = _any(
     r"\b(?:let me|allow me to) (?:correct|retract|take back|walk (?:that|this|it) back"
     r"|rephrase (?:that|this))\b",
     r"\bi stand corrected\b",
+    r"^(?:(?:oh|no|hm+|sorry|wait|ah|actually) )+i (?:was|am|must have been) (?:\w+ )?(?:looking at"
+    r"|reading|thinking of|going by|quoting|talking about)\b",
+    r"\bi (?:see now|now see|have just (?:seen|noticed|realised|realized)|just (?:saw|noticed"
+    r"|realised|realized)) (?:that )?(?:this|that|it|those|these|i) (?:was|were|is|are|had|have|mis\w+)\b",
     r"\bi (?:just |only |\w+ly )*(?:invented|dreamed|dreamt|imagined|fabricated)"
     r" (?:that|this|it|all of (?:that|this|it)|everything)\b",
     r"\b(?:dreamed|dreamt|made) (?:that|this|it|all (?:of )?(?:that|this|it)) (?:all )?up\b",
