@@ -52,6 +52,7 @@ from client_harness.user._shapes import (
     TURNS,
     UNCLEAR,
     UNKNOWN,
+    WANTED,
     WEAK,
     WH,
     WISHES,
@@ -251,7 +252,7 @@ def _rhetorical(text: str, sentence: Sentence, following: Sentence | None) -> bo
         return True
     if PAST_FACT.search(start) or FRAGMENT.search(after):
         return True
-    return bool(FACT.search(start)) and not UNKNOWN.search(after)
+    return bool(FACT.search(start)) and not UNKNOWN.search(after) and not WANTED.search(after)
 
 
 def _listed(told: list[Sentence], number: int) -> bool:

@@ -25,7 +25,7 @@ COURTESY = pattern(
     | \bif\s+you(?:'d|'ll|'ve|\s+ever)?\s+(?:\w+\s+){0,2}
       (?:need|have|want|like)\s+(?:any|some|more|help|further|me\s+again|questions|it\s+again)
     | \bif\s+(?:there(?:'s|\s+is|\s+are)|you\s+(?:see|notice|spot|run\s+into))\s+(?:any|some|more)
-    | \bif\s+(?:any|some)(?:thing)?\b | \bif\s+(?:that|this|it)\s+(?:helps?|helped|looks)\b
+    | \bif\s+(?:any|some)(?:thing)?\b(?!\s*\?) | \bif\s+(?:that|this|it)\s+(?:helps?|helped|looks)\b
     | \bif\s+(?:that|this|it)(?:'s|\s+is|\s+was)?(?:n't|\s+not)\s+
       (?:what|right|correct|the\s+case|as|how|okay|ok)\b
     | \bif\s+i(?:'ve|\s+have)?\s+(?:got|misunderstood|misread|made|missed|should\s+not)\b
@@ -41,6 +41,7 @@ COURTESY = pattern(
       |comments?)\?
     | ,\s*(?:or\s+)?anything\? | ^anything\s+(?:still\s+)?(?:unclear|missing|odd|open|left|wrong)\b
     | \bthe\s+next\s+time\b | \b(?:let\s+me\s+know|tell\s+me)\s+should\b(?!\s+i\b)
+    | \b(?:leave|keep)\s+it\s+at\s+that\?$
     | \bcall\s+it\s+(?:a\s+day|done|even)\b | ,\s*or\s+what\?
     | \bhow\s+(?:it|that|things)\s+(?:go|goes|went|works?\s+out)\b
     | \bif\s+you(?:'d)?\s+(?:\w+\s+)?(?:like|want|prefer)\s+(?!me\b|that\b)(?:\w+\s+){0,3}

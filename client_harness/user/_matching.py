@@ -21,6 +21,13 @@ from client_harness.user._proposals import (
     wrongly,
 )
 from client_harness.user._shapes import PLAN, WH
+from client_harness.user._sorts import (
+    asks_for_sort,
+    asks_whether_there_is,
+    leaves_it,
+    mends,
+    tells_of_sort,
+)
 from client_harness.user._values import (
     bases,
     mentions,
@@ -103,6 +110,13 @@ _TODO = re.compile(
     re.IGNORECASE,
 )
 _DEMONSTRATIVE = re.compile(r"^\W*(?:is|was|are|would)\s+(?:that|this|it)\b", re.IGNORECASE)
+_SUGGESTS = re.compile(
+    r"\W*(?:(?:so|and|or|then)[,\s]+)*(?:(?:how|what)\s+about\s+(?:we|i|if|\w+ing)\b|what\s+if\s"
+    r"|why\s+(?:don't|not)\b|how\s+would\s+it\s+be\s+if\b)",
+    re.IGNORECASE,
+)
+"""A suggestion in the form of a question: "how about we leave it"."""
+_ONE_NAMED = re.compile(r"\b(?:him|her|he|she|it|that\s+one|this\s+one)\b", re.IGNORECASE)
 _WAITING = re.compile(
     r"\b(?:i'll|i will|i'm|i am)?\s*\b(?:wait|waiting|holding|hold|pausing|pause)\b"
     r"(?: off| on| here)* (?:for|until|till|on) (?:your?|hear)\b",
@@ -203,6 +217,9 @@ class _Clause:
         self.shown = _IDIOM.sub(" ", _WAITING.sub("", text))
         self.words = bases(tokens(self.shown))
         self.word, self.focus = focused(text)
+        if _SUGGESTS.match(text):
+            self.word = ""
+            self.focus = set()
         labels = {option.label.casefold() for option in ask.options}
         self.content = {word for word in tokens(text) if word not in _FILLER} - labels
 
@@ -230,6 +247,8 @@ class _Clause:
         if self.word or not _MY_DEED.search(self.text):
             return False
         answer = self.answers[key]
+        if self._means(answer):
+            return False
         spoken = [*answer.asked, answer.value or "", *answer.others, answer.say]
         known = bases(tokens(" ".join(spoken).replace("|", " ")))
         new = _NEW_THING.search(self.text)
@@ -257,7 +276,7 @@ class _Clause:
         return [key for key in self.answers if key in wanted]
 
     def _about_itself(self) -> list[str]:
-        literal = [key for key, a in self.answers.items() if self._names(a)]
+        literal = [key for key, a in self.answers.items() if self._names(a) or self._means(a)]
         named = literal or self._loosely()
         valued = [key for key, a in self.answers.items() if names_value(self.shown, a)]
         if self.word:
@@ -280,6 +299,12 @@ class _Clause:
         phrases = [p for p in answer.asked if not (apart and p.startswith(("which", "what")))]
         return _holds(self.words, phrases)
 
+    def _means(self, answer: Answer) -> bool:
+        """Return whether the clause is about an answer in words of its own."""
+        if self.word:
+            return False
+        return mends(self.text, answer) or asks_whether_there_is(self.text, answer)
+
     def _requests(self) -> bool:
         return bool(named_things(self.text))
 
@@ -292,11 +317,17 @@ class _Clause:
             near = [key for key in named if _touches(bases(self.focus), self.answers[key].asked)]
         if held or near:
             return [key for key in dict.fromkeys(held + near) if not self._of_others(key)]
+        sorted_ = [k for k, a in self.answers.items() if self._of_sort(a)]
+        if sorted_:
+            return sorted_
         specific = self.focus - _GENERIC
         if specific or self.word not in _WIDE:
             return self._offered()
         several = [key for key in self._offered() if key in valued]
         return several or named or self._offered()
+
+    def _of_sort(self, answer: Answer) -> bool:
+        return asks_for_sort(self.text, self.word, self.focus, answer)
 
     def _of_others(self, key: str) -> bool:
         """Return whether a fact is asked of somebody of whom an answer does not speak."""
@@ -363,7 +394,7 @@ class _Clause:
         listed = self._offered()
         if listed and self.ask.options:
             return [self._match(key, "") for key in listed]
-        for text in self.ask.before[:8]:
+        for away, text in enumerate(self.ask.before[:8]):
             if done(text) and not self.word:
                 continue
             keys = self._near(text)
@@ -371,7 +402,9 @@ class _Clause:
                 return []
             if keys:
                 planned = self._proposes() and (
-                    bool(PLAN.search(text) or _DEMONSTRATIVE.search(self.text)) or len(text) < 80
+                    bool(PLAN.search(text) or _DEMONSTRATIVE.search(self.text))
+                    or len(text) < 80
+                    or (not away and _ONE_NAMED.search(self.text) is not None)
                 )
                 return [self._match(key, self._proposal(key, text, planned)) for key in keys]
         for text in [*(option.text for option in self.ask.options), *self.ask.after]:
@@ -411,7 +444,7 @@ class _Clause:
         told = bases(tokens(text))
         named = []
         for key, answer in self.answers.items():
-            if _holds(told, answer.asked) or _holds(told | bases({self.word}), answer.asked):
+            if tells_of_sort(text, answer) or _holds(told, answer.asked) or _holds(told | bases({self.word}), answer.asked):
                 named.append(key)
         if several:
             return several
@@ -435,10 +468,13 @@ class _Clause:
     def _match(self, key: str, proposal: str) -> Match:
         answer = self.answers[key]
         if self._proposes() and not names_value(proposal, answer):
-            proposal = self._form(key) or proposal
+            both = self.text if BOTH.search(self.text) else ""
+            proposal = self._form(key) or proposal or both
         proposed = None
         if self._proposes() and proposal and not _ALSO.search(self.text):
             proposed = proposal_of(proposal, answer, self.ask.options)
+        if answer.value is None and answer.say.startswith("Yes") and leaves_it(self.text):
+            proposed = False
         option = None if proposed is not None else option_of(self.ask.options, answer)
         chooses = bool(self.word) or bool(re.search(r"\bor\b", self.text))
         return Match(key, proposed, option, chooses)

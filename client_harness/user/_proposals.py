@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from client_harness.user._asking import Option
+from client_harness.user._sorts import other_of_sort
 from client_harness.user._values import mentions, mentions_other, right, wrong
 from scenarios.answer import Answer
 
@@ -47,6 +48,11 @@ REASON = re.compile(
     r"|in\s+case)\b[^?]*(?=\?|$)|(?<=\w),\s+there(?:'s|\s+is|\s+are)\b[^?]*$",
     re.IGNORECASE,
 )
+_BECAUSE = re.compile(
+    r"^\W*(?:since|because|as|given\s+that|seeing\s+that|now\s+that|while|with)\b[^,?]*,\s*"
+    r"|^\W*because\b.*?(?=\bi(?:'ll|\s+will)\b)|(?<=\w),\s+as\s+(?!you\b|well\b|usual\b)[^,?]*(?=\?|$)",
+    re.IGNORECASE,
+)
 SEGMENTS = re.compile(
     r"\s*(?:[,;:](?=\s)|[\u2013\u2014]|\bbut\b|\band\s+(?=that\b|leav|ignor|skip|not\b|declin"
     r"|keep|stay|the\s+other))\s*",
@@ -61,7 +67,7 @@ def proposal_of(text: str, answer: Answer, options: tuple[Option, ...]) -> bool 
     """Return whether a text proposes the right value (True), a wrong one (False), or neither."""
     if answer.value is None or answer.value.split("|")[0].casefold() in ("yes", "no"):
         return None
-    bare = ASIDE.sub("", _UNLESS.sub("", REASON.sub("", text)))
+    bare = ASIDE.sub("", _UNLESS.sub("", REASON.sub("", _BECAUSE.sub("", text))))
     bare = re.sub(r"\breason\s+not\b", "objection", bare)
     if _CONDITION.search(text):
         bare = _REVERSED.sub("", bare)
@@ -121,8 +127,9 @@ def option_of(options: tuple[Option, ...], answer: Answer) -> Option | None:
 def wrongly(text: str, answer: Answer) -> bool:
     if answer.value is None:
         return False
-    return mentions(text, wrong(answer)) or mentions_other(text, answer)
+    return mentions(text, wrong(answer)) or mentions_other(text, answer) or other_of_sort(text, answer)
 
 
 def names_value(text: str, answer: Answer) -> bool:
-    return mentions(text, right(answer)) or mentions(text, wrong(answer))
+    named = mentions(text, right(answer)) or mentions(text, wrong(answer))
+    return named or other_of_sort(text, answer)

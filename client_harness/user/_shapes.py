@@ -144,6 +144,9 @@ REQUEST = pattern(
     | \bwithout\s+(?:an?|the|her|his|your)\s[^,.]*\bi\s+can(?:'t|not)\b
     | \bthe\s+only\s+(?:thing|question|point|piece|detail)\s+(?:that's\s+|that\s+is\s+
       |still\s+)*(?:left|open|missing)\s+is\b
+    | ^(?:(?:just|simply|please|then)\s+)*(?:reply|answer|respond|say|type|write|text)\s+
+      (?:with\s+)?["']?(?:yes|no|ok(?:ay)?|go|confirm|stop|\d|[a-e])["']?
+      \s+(?:to|if|and|for|or|when|once)\b
     | \b(?:yes\s*/\s*no|y\s*/\s*n)\b"""
 )
 INVERTED = pattern(
@@ -291,6 +294,11 @@ DECIDED = pattern(
 UNKNOWN = pattern(
     r"\b(?:not|no|nothing|neither|unknown|unclear|two|both|either|several|multiple|three|others?|differ\w*|one\b.*\bone)\b|n't\b"
 )
+WANTED = pattern(
+    r"""\b(?:could|may|might|would|i'd|i'll|want(?:s|ed)?\s+to|needs?|before|once|asks?|like\s+to
+    |have\s+to|has\s+to|only\s+then|otherwise)\b"""
+)
+"""What follows a question that is meant: why one wants to know, or what one will do then."""
 FACT = pattern(
     r"^(?:(?:so|and|but)[\s,]+)?(?:why|how\s+come|how|what|when|where)\b"
     r"|^(?:and|as\s+for)\s+(?:the|your|her|his)\s"

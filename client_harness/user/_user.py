@@ -86,7 +86,7 @@ def _joined(earlier: Match | None, later: Match, conflicts: set[str]) -> Match:
 def say(answer: Answer, asked: Match) -> str:
     """Return what the user says: `say`, after a yes, a no or the option's label if one fits."""
     if answer.value is None:
-        return answer.say
+        return answer.say if asked.proposed is not False else re.sub("^Yes", "No", answer.say)
     if asked.proposed is not None:
         return _led("Yes" if asked.proposed else "No", answer)
     if asked.option is not None and asked.option.label:

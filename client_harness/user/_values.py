@@ -66,6 +66,8 @@ def bases(words: Iterable[str]) -> set[str]:
         for part in re.findall(r"[^\W_]+(?:\.\d+)?", word):
             found |= {part, base(part)}
             stem = part.removesuffix("ing") if part.endswith("ing") else part.removesuffix("ed")
+            if part.endswith("ly") and len(part) > 5:
+                found.add(part.removesuffix("ly"))
             if stem != part and len(stem) > 2:
                 found |= {stem, stem + "e"}
                 found.add(stem[:-1] if stem[-1] == stem[-2] else stem)
@@ -100,6 +102,10 @@ def _wrong(answer: Answer) -> list[str]:
     return names
 
 
+_COMMON = words("weather service channel account email mail work bank app site maps card union")
+"""Words of names that do not tell one from another: "Weather" alone is not Yahoo Weather."""
+
+
 def _called(names: list[str], others: list[str], answer: Answer) -> list[str]:
     """Return names, and the words of theirs by which alone one can tell them apart."""
     alike = [phrase for phrase in answer.asked if "|" not in phrase]
@@ -109,7 +115,8 @@ def _called(names: list[str], others: list[str], answer: Answer) -> list[str]:
         parts = re.findall(r"[^\W\d_]+", name)
         if len(parts) > 1 and others:
             capital = [part for part in parts if part[0].isupper()]
-            called += [part for part in capital if base(part.casefold()) not in shared]
+            own = [part for part in capital if part.casefold() not in _COMMON]
+            called += [part for part in own if base(part.casefold()) not in shared]
     return called
 
 

@@ -1,0 +1,162 @@
+"""Sorts of things that agents ask for, and other words for what an answer is about.
+
+An answer lists key words. Those who ask use others: "which forecast should I follow" asks for a
+source as much as "which source", and "shall I get rid of one of them" asks for a repair. What is of
+one sort is told by the noun that is asked for, and by the verb with which a thing is proposed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from client_harness.user._values import bases, mentions, plain, right, tokens, words
+from scenarios.answer import Answer
+
+_SORTS = {
+    "source": words(
+        "source sources service services provider providers forecast forecasts site website app"
+        " station reading readings data forecaster number numbers figure figures report"
+    ),
+    "account": words("account accounts mailbox mailboxes inbox address sender channel"),
+    "audience": words("visibility audience privacy setting visible"),
+    "person": words("person recipient contact payee addressee name surname"),
+}
+"""Nouns that ask for a thing of the same sort."""
+_SIGNS = {"source": "source", "account": "account", "audience": "visibility", "person": "person"}
+"""The word among an answer's phrases by which its sort is known."""
+_WHERE_FROM = re.compile(
+    r"\bwhere\b.*\b(?:get|take|look|check|find|pull|fetch|read|turn|from|source)\b", re.IGNORECASE
+)
+_THERE_IS = re.compile(
+    r"\b(?:is|are)\s+there\s+(?:any|some|an?|another)?|\bdo\s+you\s+(?:have|know(?:\s+of)?)\s+"
+    r"(?:any|some|an?|another)\b",
+    re.IGNORECASE,
+)
+_UNDOING = re.compile(
+    r"\b(?:get\s+rid\s+of|call\s+off|pull\s+back|(?:send|give|pay|get|have|ask|claim|request|hand"
+    r"|transfer|bring)\s[^?.,;]{0,40}?\bback"
+    r"|cancel\w*|undo\w*|reverse|withdraw|revert|recall|retract|void|revoke|remove|delete|drop"
+    r"|return|refund|reclaim|recover|stop)\b",
+    re.IGNORECASE,
+)
+_MENDING = re.compile(
+    r"\b(?:take\s+care\s+of|put\s[^?.,;]{0,20}\bright|set\s[^?.,;]{0,20}\b(?:right|straight)"
+    r"|sort(?:\s+\w+)?\s+out|clear(?:\s+\w+)?\s+up|clean(?:\s+\w+)?\s+up|tidy(?:\s+\w+)?\s+up"
+    r"|straighten(?:\s+\w+)?\s+out|deal\s+with|make\s+(?:good|up\s+for)|handle|fix|correct|repair"
+    r"|rectify|resolve|remedy|amend|adjust|mend|change|update|replace|switch|redo|resend|settle)\b",
+    re.IGNORECASE,
+)
+_WHAT_WENT_WRONG = (
+    r"(?:it|this|that|them|these|those|one|either|duplicate|second|first|extra|surplus|wrong|double"
+    r"|payment|transfer|request|money|mistake|error|situation|things|matters?|problem|issue|mix-?up"
+    r"|difference|rest)"
+)
+_WRONG_ONE = re.compile(rf"\b{_WHAT_WENT_WRONG}\b", re.IGNORECASE)
+_LEAVES = re.compile(
+    r"\b(?:leave|let|leaving|letting|keep)\s+(?:just\s+)?(?:it|things|that|this|them|both|everything|the\s+\w+)"
+    r"\b[^?]*\b(?:as\s+(?:it|they|is|things)|be|alone|stand|that\s+way|like\s+(?:this|that))\b"
+    r"|\bleave\s+(?:it|things|that)\s+(?:at\s+that|there)\b|\bdo\s+nothing\b|\blive\s+with\b"
+    r"|\bnot\s+(?:do|touch|change)\s+anything\b",
+    re.IGNORECASE,
+)
+_FORECASTERS = re.compile(
+    r"\b(?:accu\s?weather|national\s+weather\s+service|nws|noaa|google(?:'s)?|apple(?:'s)?"
+    r"|wunderground|weather\s+underground|windy|dark\s+sky|open-?meteo|bbc|met\s+office|weather\.com"
+    r"|weather\.gov|the\s+(?:local\s+)?(?:news|radio|tv|newspaper|almanac))\b",
+    re.IGNORECASE,
+)
+_CHANNEL = re.compile(r"\bweather\s+channel\b", re.IGNORECASE)
+_FOLLOW = re.compile(
+    r"\b(?:us(?:e|ing)|tak(?:e|ing)|go(?:ing)?\s+(?:by|with|for)|stick(?:ing)?\s+(?:with|to)"
+    r"|follow(?:ing)?|trust(?:ing)?|rely(?:ing)?\s+on|believ(?:e|ing)|stay(?:ing)?\s+with"
+    r"|keep(?:ing)?\s+(?:to|with|using|trying)?|wait(?:ing)?\s+for|retry(?:ing)?|prefer|side\s+with"
+    r"|give\s+\w+\s+to|decides?\s+for)\s+"
+    r"(?:(?:the\s+)?(?:\w+\s+){0,3}(?:from|of|by|on|in)\s+|what\s+|only\s+)?"
+    r"((?:the\s+)?weather\s+channel)",
+    re.IGNORECASE,
+)
+_AUDIENCES = {
+    "private": r"\b(?:privately|private|only\s+(?:me|you|the\s+two))\b",
+    "friends": r"\bfriends\b",
+    "public": r"\b(?:publicly|public|everyone|everybody|anyone|all\s+of\s+venmo)\b",
+}
+
+
+def sorts_of(answer: Answer) -> list[str]:
+    """Return of which sorts the thing is that an answer gives."""
+    said = set(" ".join(answer.asked).casefold().replace("|", " ").split())
+    return [sort for sort, sign in _SIGNS.items() if sign in said]
+
+
+def asks_for_sort(text: str, word: str, focus: Iterable[str], answer: Answer) -> bool:
+    """Return whether a clause asks for a thing of an answer's sort, by its question word and the
+    words that belong to it.
+    """
+    sorts = sorts_of(answer)
+    if word == "where":
+        return "source" in sorts and _WHERE_FROM.search(text) is not None
+    if word not in ("which", "what", "whose"):
+        return False
+    heads = bases(focus)
+    return any(heads & bases(_SORTS[sort]) for sort in sorts)
+
+
+def asks_whether_there_is(text: str, answer: Answer) -> bool:
+    """Return whether a clause asks if there is another thing of an answer's sort."""
+    found = _THERE_IS.search(text)
+    if found is None:
+        return False
+    near = bases(tokens(text[found.end() :])[:4])
+    return any(near & bases(_SORTS[sort]) for sort in sorts_of(answer))
+
+
+def tells_of_sort(text: str, answer: Answer) -> bool:
+    """Return whether a sentence names a thing of an answer's sort, as a source that is down."""
+    return "source" in sorts_of(answer) and _CHANNEL.search(text) is not None
+
+
+def mends(text: str, answer: Answer) -> bool:
+    """Return whether a clause proposes to undo or to mend what an answer wants mended, in other
+    words than the answer's, or to leave it as it is.
+    """
+    said = set(" ".join(answer.asked).casefold().replace("|", " ").split())
+    if answer.value is not None or not said >= {"undo", "fix"}:
+        return False
+    if leaves_it(text):
+        return True
+    for shape in (_UNDOING, _MENDING):
+        found = shape.search(text)
+        if found is None:
+            continue
+        after = " ".join(text[found.start() :].split()[:8])
+        if _WRONG_ONE.search(after):
+            return True
+    return False
+
+
+def leaves_it(text: str) -> bool:
+    """Return whether a clause proposes to leave something as it is."""
+    return _LEAVES.search(text) is not None
+
+
+def other_of_sort(text: str, answer: Answer) -> bool:
+    """Return whether a text proposes another thing of an answer's sort: a source or an audience of
+    which the answer knows nothing.
+    """
+    if answer.value is None:
+        return False
+    shown = plain(text)
+    if "source" in sorts_of(answer):
+        named = _FORECASTERS.search(shown)
+        if named is not None and not mentions(shown, right(answer)):
+            return True
+        followed = _FOLLOW.search(shown)
+        return followed is not None and not mentions(followed[0], right(answer))
+    own = answer.value.split("|")[0].casefold()
+    if own in _AUDIENCES:
+        if re.search(_AUDIENCES[own], shown, re.IGNORECASE):
+            return False
+        others = [shape for name, shape in _AUDIENCES.items() if name != own]
+        return any(re.search(shape, shown, re.IGNORECASE) for shape in others)
+    return False
