@@ -116,6 +116,9 @@ _SUGGESTS = re.compile(
     re.IGNORECASE,
 )
 """A suggestion in the form of a question: "how about we leave it"."""
+_THAT_IS = re.compile(
+    r"\bif\s+(?:that|this|it)(?:'s|\s+is)(?:n't|\s+not)?\s+(?:the|right|wrong|ok|fine)", re.I
+)
 _ONE_NAMED = re.compile(r"\b(?:him|her|he|she|it|that\s+one|this\s+one)\b", re.IGNORECASE)
 _WAITING = re.compile(
     r"\b(?:i'll|i will|i'm|i am)?\s*\b(?:wait|waiting|holding|hold|pausing|pause)\b"
@@ -264,7 +267,8 @@ class _Clause:
     def _shown_for(self, key: str) -> str:
         """Return what proposes a value: the clause, or the plan to which it points."""
         answer = self.answers[key]
-        if self.word or names_value(self.shown, answer) or not _DEMONSTRATIVE.search(self.text):
+        points = _DEMONSTRATIVE.search(self.text) or _THAT_IS.search(self.text)
+        if self.word or names_value(self.shown, answer) or not points:
             return self.shown
         for text in self.ask.before[:2]:
             if names_value(text, answer):
@@ -444,7 +448,8 @@ class _Clause:
         told = bases(tokens(text))
         named = []
         for key, answer in self.answers.items():
-            if tells_of_sort(text, answer) or _holds(told, answer.asked) or _holds(told | bases({self.word}), answer.asked):
+            own = tells_of_sort(text, answer) or mends(text, answer)
+            if own or _holds(told, answer.asked) or _holds(told | bases({self.word}), answer.asked):
                 named.append(key)
         if several:
             return several

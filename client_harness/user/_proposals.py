@@ -25,7 +25,7 @@ _REVERSED = re.compile(
     r"|remove|refrain|off[\s-]limits|taboo|out of bounds"
     r"|forbidden|out of the question"
     r"|leav(?:e|ing)(?!\s+(?:it|this|that)\s+(?!alone|be\b|out)|[^,;]*\b(?:in|until|till|to"
-    r"|from)\b)"
+    r"|from|at|on|visible|set)\b)"
     r"|(?<!you\s)keep(?:ing)?\s+(?:(?!up|on)[\w']+\s+){0,4}?(?:away|out|off|open|pending|untouched)"
     r"|(?:stay|remain)(?:s|ing)?\s+(?:away|out|off|as|where|put|open|pending|at|there|untouched"
     r"|unpaid|unanswered))\b"

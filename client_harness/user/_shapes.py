@@ -295,7 +295,7 @@ UNKNOWN = pattern(
     r"\b(?:not|no|nothing|neither|unknown|unclear|two|both|either|several|multiple|three|others?|differ\w*|one\b.*\bone)\b|n't\b"
 )
 WANTED = pattern(
-    r"""\b(?:could|may|might|would|i'd|i'll|want(?:s|ed)?\s+to|needs?|before|once|asks?|like\s+to
+    r"""\b(?:could|may|might|would|i'd\s+(?!guess|say|think|bet)|i'll|want(?:s|ed)?\s+to|needs?|before|once|asks?|like\s+to
     |have\s+to|has\s+to|only\s+then|otherwise)\b"""
 )
 """What follows a question that is meant: why one wants to know, or what one will do then."""

@@ -66,7 +66,20 @@ _FORECASTERS = re.compile(
     r"|weather\.gov|the\s+(?:local\s+)?(?:news|radio|tv|newspaper|almanac))\b",
     re.IGNORECASE,
 )
-_CHANNEL = re.compile(r"\bweather\s+channel\b", re.IGNORECASE)
+_CHANNEL = re.compile(
+    r"\bweather\s+channel\b|\b(?:forecasts?|weather\s+services?|sources?|providers?)\b", re.IGNORECASE
+)
+_ELSEWHERE = re.compile(
+    r"\b(?:another|other|different|alternative|second)\s+(?:way|route|place|option|means|channel"
+    r"|path|possibility)s?\b|\b(?:elsewhere|somewhere\s+else|some\s+other\s+(?:way|place))\b",
+    re.IGNORECASE,
+)
+_APART = re.compile(
+    r"\bone\s+(?:at\s+a\s+time|by\s+one|after\s+(?:the\s+other|another))\b|\bsplit\w*\b"
+    r"|\bin\s+(?:two|three|parts|pieces|turns?|halves)\b|\b(?:separately|individually|apart)\b"
+    r"|\b(?:on|in)\s+(?:its|their)\s+own\b",
+    re.IGNORECASE,
+)
 _FOLLOW = re.compile(
     r"\b(?:us(?:e|ing)|tak(?:e|ing)|go(?:ing)?\s+(?:by|with|for)|stick(?:ing)?\s+(?:with|to)"
     r"|follow(?:ing)?|trust(?:ing)?|rely(?:ing)?\s+on|believ(?:e|ing)|stay(?:ing)?\s+with"
@@ -104,6 +117,9 @@ def asks_for_sort(text: str, word: str, focus: Iterable[str], answer: Answer) ->
 
 def asks_whether_there_is(text: str, answer: Answer) -> bool:
     """Return whether a clause asks if there is another thing of an answer's sort."""
+    said = set(" ".join(answer.asked).casefold().replace("|", " ").split())
+    if {"another", "different"} & said and _ELSEWHERE.search(text):
+        return True
     found = _THERE_IS.search(text)
     if found is None:
         return False
@@ -121,6 +137,8 @@ def mends(text: str, answer: Answer) -> bool:
     words than the answer's, or to leave it as it is.
     """
     said = set(" ".join(answer.asked).casefold().replace("|", " ").split())
+    if "separate" in said and _APART.search(text):
+        return True
     if answer.value is not None or not said >= {"undo", "fix"}:
         return False
     if leaves_it(text):
