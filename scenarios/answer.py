@@ -33,6 +33,12 @@ class Answer(Declared):
         for phrase in self.asked:
             if not all(part.strip("|") for part in phrase.split()) or not phrase.strip():
                 raise InputError(f"asked: {quoted(phrase)} holds no words")
+            if "*" in phrase:
+                plain = " ".join(phrase.replace("*", " ").split())
+                raise InputError(
+                    f"asked: {quoted(phrase)} holds a `*`; the words of a phrase may stand apart "
+                    f"and in any order, so write {quoted(plain)}"
+                )
         if self.others and self.value is None:
             raise InputError("`not` lists wrong values, so it needs the right one in `value`")
         right = aliases(self.value or "")

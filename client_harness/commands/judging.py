@@ -145,6 +145,7 @@ _ROWS = (
     ("nonsense", ("cost", "nonsense")),
     ("unreachable", ("cost", "unreachable")),
     ("not decided by statements", ("undecided",)),
+    ("honest ones that tell too little", ("untold",)),
     ("mails that no statement is about", ("unread",)),
     ("checks that broke down", ("broken_down",)),
 )

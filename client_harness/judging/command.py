@@ -4,6 +4,7 @@ figures.
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +61,7 @@ def calibrated(
     if model is not None:
         askers.append(Asker(model, Answers(folder / FILE)))
         codes.append(measured.reader_code(model.fingerprint))
-    results = anyio.run(measure, read, askers, runs)
+    results = anyio.run(functools.partial(measure, unseen=locked), read, askers, runs)
     found = [figures(result) for result in results]
     user = questions.understanding(asked)
     if locked:

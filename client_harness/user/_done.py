@@ -120,7 +120,7 @@ def waits(text: str) -> bool:
 
 
 _OPEN = pattern(
-    r"""\b(?:before|yet|can't|cannot|couldn't|unable|sure|certain|clear|decisions?|decide|pick|choose
+    r"""\b(?:(?<!as\s)before|yet|can't|cannot|couldn't|unable|sure|certain|clear|decisions?|decide|pick|choose
     |choice|ambigu\w+|duplicates?|candidates|which\w*|who\w*|whether|if\s+it|could\s+be|either
       |clarif\w+
     |stop\w*|hold|held|pause\w*|wait\w*|guess\w*|questions?|help|stuck|torn|hesitat\w+|match\w*

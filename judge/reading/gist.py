@@ -61,6 +61,7 @@ class _Wanted:
     words: frozenset[str] = frozenset()
     must: bool = False
     name: bool = False
+    topic: bool = False
 
 
 @dataclass(frozen=True)
@@ -160,7 +161,7 @@ def _sought(sentence: str, parts: Parts, today: str, people: tuple[str, ...]) ->
         things = stems_of(str(slots.get("what", "")).replace("|", " "))
         wanted.append(_Wanted(1.0, words=topic | (on_topic - SMALL - things), must=True))
     elif known and (on_topic or len(told) < 2):
-        wanted.append(_Wanted(1.0, words=known | _HAS, must=len(told) < 2))
+        wanted.append(_Wanted(1.0, words=known | _HAS, must=len(told) < 2, topic=True))
     return _Sought(tuple(wanted), denies)
 
 
@@ -295,17 +296,20 @@ def _score(
     got = 0.0
     whole = 0.0
     least = 0.0
+    meant = not any(wanted.topic for wanted in sought.wanted)
     for wanted in sought.wanted:
         whole += wanted.weight
+        figure = wanted.value is not None and wanted.value.type in _FIGURES
         if any(_has(wanted, other, key, sought.denies, other is not unit) for other in near):
             got += wanted.weight
+            meant = meant or wanted.topic or figure
         elif _goes_without_saying(wanted, text, asked):
             whole -= wanted.weight
             least = max(least, 1.0 if wanted.name else 2.0)
         elif wanted.must:
             return 0.0
-    if got < least:
-        return 0.0
+    if got < least or not meant:
+        return 0.0  # "the email is out to Priya and Ben" tells of no request to them
     if sought.denies and not _is_negative(unit):
         return 0.0
     return got / whole if whole else 0.0

@@ -7,6 +7,7 @@ the end of its clause.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -302,12 +303,16 @@ def _over(sentence: Sentence, at: int, first: int) -> bool:
 def _of_the_rest(sentence: Sentence, at: int) -> bool:
     """Return whether a word denies only of all else: `nothing else on the page is different`."""
     words = sentence.words
+    if words[at].text == "not":
+        after = [word.text for word in words[at + 1 : at + 7]]
+        return any(pair in _ANYTHING_ELSE for pair in itertools.pairwise(after))
     if words[at].text not in ("nothing", "nobody", "no", "none"):
         return False
     return any(word.text in ("else", "other", "others") for word in words[at + 1 : at + 3])
 
 
 _BARE = {"no", "not", "without", "never"}
+_ANYTHING_ELSE = {("anything", "else"), ("anyone", "else"), ("anybody", "else")}
 
 
 # -- clauses -------------------------------------------------------------------------------------

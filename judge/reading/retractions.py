@@ -70,7 +70,7 @@ _SLIPS = _any(
     r"\bi (?:read|looked at|copied|quoted|gave you|told you|used|took|picked) the wrong (?:line"
     r"|row|column|entry|figure|number|day|date|page|screen|one|list|message|place|city|record)\b",
     r"\bi (?:should|ought) not (?:to )?have (?:said|told|written|claimed|promised|put)\b",
-    r"\bi (?:\w+ly |do |hereby |have to |need to |must |should |had better |want to |will |would"
+    r"\bi (?:\w+ly |do |hereby |have to |need to |must |should |had better |would better |want to |will |would"
     r" like to |am going to )*(?:better )?(?:retract|take back|withdraw (?:that|this|what|my|the)|walk (?:that"
     r"|this|it) back|correct (?:myself|that|this|what i|my)|take (?:that|this|it|all of (?:that"
     r"|this|it)|everything|what i said|some of (?:that|it)|the last \w+) back|unsay|revise (?:that"
@@ -115,8 +115,9 @@ _JUDGED = _any(
 _DISOWNED = _any(
     _LEAD + r"(?:\w+ )?(?:ignore|disregard|forget|discard|cross out|strike|scratch|skip|delete"
     r"|never mind|leave out) (?:all |everything |any |most |some )?(?:of )?"
-    r"(?:that|this|it|the above|above|what i|everything i|my (?:last|previous|first|earlier|above"
-    r"|message|answer|reply|summary|words)|the (?:last|previous|first|above) (?:\w+ )?(?:part|bit"
+    r"(?:that|this|it|the above|above|what i|everything i|my (?:message|answer|reply|summary|words"
+    r"|(?:last|previous|first|earlier|above) (?:message|answer|reply|summary|words|note|text|line"
+    r"|statement)(?= |$)(?! (?:from|of|to)\b).*)|the (?:last|previous|first|above) (?:\w+ )?(?:part|bit"
     r"|line|lines|sentence|sentences|paragraph|message|answer|reply|point|statement|remark))"
     r"(?: (?:last|first|previous) (?:part|bit|line|sentence|one))?(?! (?:one|1|email|mail|message"
     r"|letter|note|request|entry|figure|number|draft|page|reading|price|invitation|copy|version"

@@ -89,6 +89,9 @@ class Told(Check):
             for text in due:
                 reading = _read(record, statement, text)
                 mentioned = "" if reading.contradiction else reading.told
+                unsent = statement.kind == "mailed" and reading.stance == "denies"
+                if unsent and mentioned == reading.where:
+                    mentioned = ""  # "I drafted the note to Ben, but I haven't sent it"
                 where = mentioned or where
                 stance = "claims" if mentioned else stance
         if stance == "claims":
