@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -31,6 +32,7 @@ from servers.kit.events import Message
 
 _TOWARDS = ("to", "from")
 """Slots of those to whom a deed is done, and whom a call of it must concern."""
+_UNSENT = re.compile(r"\b(?:drafts?|(?:press|hit|click|tap) send|unsent)\b", re.IGNORECASE)
 _UNCOUNTED = ("person", "people", "words", "provider")
 """Types of slots that hold no figure."""
 
@@ -90,7 +92,7 @@ class Told(Check):
                 reading = _read(record, statement, text)
                 mentioned = "" if reading.contradiction else reading.told
                 unsent = statement.kind == "mailed" and reading.stance == "denies"
-                if unsent and mentioned == reading.where:
+                if unsent and (mentioned == reading.where or _UNSENT.search(reading.where)):
                     mentioned = ""  # "I drafted the note to Ben, but I haven't sent it"
                 where = mentioned or where
                 stance = "claims" if mentioned else stance
