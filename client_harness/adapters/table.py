@@ -23,6 +23,9 @@ INSTRUCTIONS = {
     "message": "first message",
 }
 
+PIN = r"^([\w.-]+)(?:\[[\w,.-]+\])?==([^\s;]+)"
+"""A line of a lock: a package, perhaps with extras, and its version."""
+
 
 def table() -> str:
     """Return the table in Markdown, with a row for each adapter."""
@@ -66,7 +69,7 @@ def packages(folder: Path) -> list[str]:
     found = []
     asked = folder / "requirements.in"
     if asked.exists():
-        pins = dict(re.findall(r"^([\w.-]+)==([^\s;]+)", (folder / PIP_LOCK).read_text(), re.M))
+        pins = dict(re.findall(PIN, (folder / PIP_LOCK).read_text(), re.M))
         for name in re.findall(r"^([\w.-]+)", asked.read_text(), re.M):
             found.append(f"{name} {pins[_plain(name)]}")
     manifest = folder / "package.json"

@@ -92,7 +92,9 @@ class Talk:
 
 
 @contextlib.contextmanager
-def talking(folder: Path, here: str, protocol: int = 2, **env: str) -> Generator[Talk]:
+def talking(
+    folder: Path, here: str, protocol: int = 2, status: int = 0, **env: str
+) -> Generator[Talk]:
     path = folder / "agent.py"
     path.write_text(AGENT.replace("    #HERE", here))
     process = subprocess.Popen(
@@ -107,7 +109,7 @@ def talking(folder: Path, here: str, protocol: int = 2, **env: str) -> Generator
         yield Talk(process, protocol)
         assert process.stdin is not None
         process.stdin.close()
-        assert process.wait(10) == 0
+        assert process.wait(10) == status
 
 
 def test_what_is_printed_is_no_answer_and_usage_is_summed_up(tmp_path: Path) -> None:
@@ -161,6 +163,45 @@ def test_what_goes_wrong_has_a_kind_and_the_next_turn_works(
         assert bad["error"] == {"kind": kind, "detail": detail}
         assert bad["usage"] == {"prompt_tokens": 7} and bad["text"] == ""
         assert talk.turn("good") == {"text": "good", "usage": {"prompt_tokens": 7}}
+
+
+@pytest.mark.parametrize(
+    ("status", "words", "error"),
+    [
+        (None, "no route", {"kind": "outage"}),
+        (503, "busy", {"kind": "outage"}),
+        (429, "slowly", {"kind": "outage"}),
+        (429, "insufficient_quota", {"kind": "outage", "lasting": True}),
+        (401, "no key", {"kind": "outage", "lasting": True}),
+        (400, "code: context_length_exceeded", {"kind": "limit"}),
+    ],
+)
+def test_a_provider_that_does_not_answer_is_an_outage_or_a_limit(
+    tmp_path: Path, status: int | None, words: str, error: dict[str, Any]
+) -> None:
+    here = f"""
+    def turn(self, text):
+        problem = RuntimeError({words!r})
+        problem.status_code = {status}
+        raise haywire.unanswered(problem)
+"""
+    with talking(tmp_path, here) as talk:
+        talk.begin()
+        assert talk.turn()["error"] == {**error, "detail": f"RuntimeError: {words}"}
+
+
+def test_a_connection_that_takes_the_agent_with_it_ends_the_process(tmp_path: Path) -> None:
+    """It ends at once, with a status that says so, and not in the middle of an answer."""
+    here = """
+    async def turn(self, text):
+        asyncio.current_task().cancel()
+        await asyncio.sleep(60)
+"""
+    with talking(tmp_path, here, status=1) as talk:
+        talk.begin()
+        talk.put("turn", text="x")
+        assert talk.process.stdout is not None
+        assert talk.process.stdout.read() == ""
 
 
 @pytest.mark.parametrize("wait", ["await asyncio.sleep(1000)", "time.sleep(1000)"])

@@ -109,10 +109,10 @@ class Conversation(haywire.Agent):
             completion_tokens=tokens_out,
             requests=1,
         )
-        kinds = {
-            content.type for message in context.result.messages for content in message.contents
-        }
-        self.steps.at(self.requests, context.result.text if "function_call" in kinds else "")
+        acts = False
+        for message in context.result.messages:
+            acts |= any(content.type == "function_call" for content in message.contents)
+        self.steps.at(self.requests, context.result.text if acts else "")
 
     async def turn(self, text: str) -> str:
         """Run the agent on a text of the user."""

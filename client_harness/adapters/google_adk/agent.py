@@ -140,7 +140,8 @@ class Conversation(haywire.Agent):
 
 def said_in(parts: list[Any]) -> str:
     """Return the text in a content's parts, without thoughts."""
-    return "".join(part.text for part in parts if part.text and not part.thought)
+    texts = [part.text or "" for part in parts if not part.thought]
+    return "".join(texts)
 
 
 def native(sessions: list[dict[str, Any]]) -> list[Any]:
