@@ -33,6 +33,9 @@ INHERITED = ("PATH", "LANG", "LC_ALL", "TZ", "TMPDIR", "SYSTEMROOT")
 LONGEST_LINE = 2**27
 _HOP = ("host", "connection", "content-length", "transfer-encoding", "accept-encoding", "expect")
 _LONGEST_ERROR = 300
+_TRIES = 3
+_TOO_LONG = ("context", "too long", "token")
+"""What providers say if a conversation no longer fits."""
 
 
 class Relay:
@@ -59,6 +62,7 @@ class Relay:
         self.left = agent.settings.max_tokens
         self.problem: haywire.Failure | None = None
         self.failed_at: float | None = None
+        self.in_vain = 0
         self.secret = secrets.token_hex(8)
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self.server.daemon_threads = True
@@ -144,17 +148,22 @@ class Relay:
         except urllib.error.HTTPError as refused:
             answer = refused
         except (OSError, ValueError) as unreached:
-            self._failed(is_step, str(getattr(unreached, "reason", unreached)))
-            text = json.dumps({"error": {"message": f"the endpoint is away: {unreached}"}})
-            return _answer(handler, 502, text.encode())
+            why = f"{url.partition('?')[0]}: {getattr(unreached, 'reason', unreached)}"
+            self._failed(is_step, haywire.Outage(why))
+            self.in_vain += 1
+            text = json.dumps({"error": {"message": why, "code": 502}})
+            return _answer(handler, self._refused(502), text.encode())
         with answer:
             if is_step is None:
                 return _stream(handler, answer)
             if answer.status >= 400:
                 said = answer.read()
                 text = said.decode(errors="replace")[:_LONGEST_ERROR]
-                self._failed(is_step, f"HTTP {answer.status}: {text}")
-                return _answer(handler, answer.status, said, answer.headers)
+                problem = _problem(answer.status, text)
+                self._failed(is_step, problem)
+                self.in_vain += problem.lasting
+                return _answer(handler, self._refused(answer.status), said, answer.headers)
+            self.in_vain = 0
             if is_step:
                 self.problem = None
                 self.agent.steps.begin()
@@ -164,15 +173,28 @@ class Relay:
             finally:
                 self._count(bytes(said))
 
-    def _failed(self, is_step: bool | None, why: str) -> None:
+    def _refused(self, status: int) -> int:
+        """Return the status to say. Products try some of them again for minutes, but not a 400."""
+        return status if self.in_vain < _TRIES else 400
+
+    def _failed(self, is_step: bool | None, problem: haywire.Failure) -> None:
         if is_step:
-            self.problem = haywire.Outage(why)
+            self.problem = problem
             self.failed_at = time.monotonic()
 
     def _count(self, said: bytes) -> None:
         asked, answered = self.tokens(list(_events(said)))
         self.left -= asked + answered
         self.agent.used(prompt_tokens=asked, completion_tokens=answered, requests=1)
+
+
+def _problem(status: int, text: str) -> haywire.Failure:
+    """Return what it means for a trial that a model's endpoint refused a request."""
+    why = f"HTTP {status}: {text}"
+    if status in (400, 413, 422):
+        is_limit = any(word in text.lower() for word in _TOO_LONG)
+        return haywire.Limit(why) if is_limit else haywire.Failure(why)
+    return haywire.Outage(why, lasting=status in (401, 403, 404))
 
 
 def _parsed(body: bytes) -> Event:

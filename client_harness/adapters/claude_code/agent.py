@@ -21,7 +21,8 @@ QUIET = {
     "DISABLE_AUTOUPDATER": "1",
     # All tools are in each request, as the services have them, and none must be looked for.
     "ENABLE_TOOL_SEARCH": "false",
-    "CLAUDE_CODE_MAX_RETRIES": "3",
+    # Only in this version of the protocol do the services announce new tools to it.
+    "MCP_PROTOCOL_NEGOTIATION": "legacy",
 }
 
 
