@@ -23,7 +23,7 @@ class Responses:
             "created_at": 1_772_000_000,
             "status": "completed",
             "model": body["model"],
-            "output": _items(step, number),
+            "output": _items(step, number, body),
             "parallel_tool_calls": True,
             "tool_choice": "auto",
             "tools": body.get("tools") or [],
@@ -67,8 +67,9 @@ class Responses:
         return said
 
 
-def _items(step: Step, number: int) -> list[dict[str, Any]]:
+def _items(step: Step, number: int, body: dict[str, Any]) -> list[dict[str, Any]]:
     items: list[dict[str, Any]] = []
+    spaces = [t["name"] for t in body.get("tools") or [] if t["type"] == "namespace"]
     if step.text is not None:
         part = {"type": "output_text", "text": step.text, "annotations": []}
         items.append(
@@ -80,9 +81,12 @@ def _items(step: Step, number: int) -> list[dict[str, Any]]:
                 "content": [part],
             }
         )
-    for place, (name, args) in enumerate(step.calls):
+    for place, (called, args) in enumerate(step.calls):
+        space = next((s for s in spaces if called.startswith(f"{s}__")), None)
+        name = called.removeprefix(f"{space}__")
         items.append(
             {
+                **({} if space is None else {"namespace": space}),
                 "id": f"fc_{number}_{place}",
                 "type": "function_call",
                 "call_id": f"call_{number}_{place}",
