@@ -30,8 +30,10 @@ def unwrapped(lines: list[Line]) -> list[Line]:
     """Return lines with the texts of MCP results in place of the results."""
     said = []
     for line in lines:
-        if line.role == "result" and "content" in (result := json.loads(line.text)):
-            line = dataclasses.replace(line, text=result["content"][0]["text"])
+        # An error that is the library's own is no JSON.
+        if line.role == "result" and line.text.startswith('{"content"'):
+            text = json.loads(line.text)["content"][0]["text"]
+            line = dataclasses.replace(line, text=text)
         said.append(line)
     return said
 

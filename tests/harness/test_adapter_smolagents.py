@@ -20,7 +20,7 @@ from tests.support import new_session
 pytestmark = pytest.mark.adapter
 ANSWER = "final_answer"
 CALLING = "Calling tools:\n"
-HEADING = re.compile(r"(?:^|\n)(Observation|New task|Call id: \S+\nError):\n")
+HEADING = re.compile(r"(?:^|\n)(Observation|New task|(?:Call id: \S+\n)?Error):\n")
 
 
 class Flattened(Chat):
@@ -57,6 +57,8 @@ class Flattened(Chat):
         said: list[Line] = []
         _, *pieces = HEADING.split(text)
         for heading, content in zip(pieces[::2], pieces[1::2], strict=True):
+            if heading.endswith("Error"):
+                continue  # it belongs to a call of which the library says nothing else
             if heading == "New task":
                 said.append(Line("user", content))
             elif len(made) == 1 and made[0]["name"] != ANSWER:
