@@ -106,9 +106,10 @@ class Endpoint:
                     "write PROVIDER/NAME, or openai/NAME for a local endpoint"
                 ) from None
             plain = provider == "openai" and self.api_base and _is_plain(request, name)
+            response: Any
             try:
                 if plain and not self.through_litellm:
-                    response: Any = await _directly(name, request, extra, self.timeout)
+                    response = await _directly(name, request, extra, self.timeout)
                 else:
                     response = await litellm.acompletion(
                         **request, **extra, max_retries=0, timeout=self.timeout

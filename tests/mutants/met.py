@@ -8,6 +8,7 @@ import functools
 import anyio
 
 from client_harness.agents._script import ScriptAgent, playing
+from client_harness.expected import Known
 from client_harness.proof.hints import lost_paths
 from client_harness.proof.play import Played, play
 from client_harness.proof.taken import Replies
@@ -31,7 +32,7 @@ async def _met(scenario: Scenario) -> tuple[Replies, list[Played]]:
     oracle = scenario.scripts.oracle
     scripts = [oracle, scenario.scripts.naive]
     scripts += [edit.edit(oracle) for edit in (*scenario.routes, *scenario.violations)]
-    known = {}
+    known = Known()
     for steps in scripts:
         for faulted in (True, False):
             with contextlib.suppress(InputError):
