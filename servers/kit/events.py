@@ -167,6 +167,10 @@ encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", 
 """Return JSON data as compact text, the form of traces and of replies on the wire."""
 
 
+def _as_data(firing: Firing) -> Json:
+    return {name: getattr(firing, name) for name in firing.__slots__}
+
+
 def to_json(event: Event) -> str:
     """Return the event as one line of canonical JSON."""
     if isinstance(event, End):
@@ -174,9 +178,7 @@ def to_json(event: Event) -> str:
     # `asdict` would make a deep copy of every reply.
     fields = {name: getattr(event, name) for name in event.__slots__}
     if isinstance(event, Attempt):
-        fields["firings"] = [
-            {name: getattr(firing, name) for name in firing.__slots__} for firing in event.firings
-        ]
+        fields["firings"] = [_as_data(firing) for firing in event.firings]
         # Most replies are the truth; writing them only once halves the size of a trace.
         if event.truth is event.seen:
             del fields["truth"]

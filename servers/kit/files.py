@@ -17,12 +17,16 @@ def shipped(*folders: Path) -> list[Path]:
     files = []
     for folder in folders:
         for inner, below, names in os.walk(folder):
-            below[:] = [name for name in below if name[0] != "." and name != "__pycache__"]
+            below[:] = [name for name in below if not _is_left_out(name)]
             for name in names:
                 path = Path(inner, name)
                 if name[0] != "." and path.is_file():
                     files.append(path)
     return sorted(files)
+
+
+def _is_left_out(folder: str) -> bool:
+    return folder.startswith(".") or folder == "__pycache__"
 
 
 def fingerprint(paths: Iterable[Path], root: Path) -> str:
