@@ -40,13 +40,15 @@ def table() -> str:
         rows.append(_row(chosen))
         for line in chosen.about.cannot:
             limits.append(f"- `{name}`: {line}")
-    return "\n".join([*rows, "", *limits] if limits else rows)
+    if limits:
+        rows += ["", "What will not be measured with them, or is not as their users have it:", ""]
+    return "\n".join([*rows, *limits])
 
 
 def _row(chosen: Adapter) -> str:
     about = chosen.about
     cells = [
-        f"[`{chosen.name}`](../client_harness/adapters/{chosen.name}/README.md)",
+        _linked(chosen),
         ", ".join([*packages(chosen.folder), *_runtimes(about)]),
         HISTORY[about.history],
         REFRESH[about.tool_refresh],
@@ -57,6 +59,13 @@ def _row(chosen: Adapter) -> str:
         ", ".join(f"`{option}`" for option in about.options),
     ]
     return f"| {' | '.join(cells)} |"
+
+
+def _linked(chosen: Adapter) -> str:
+    shown = f"`{chosen.name}`"
+    if not (chosen.folder / "README.md").exists():
+        return shown
+    return f"[{shown}](../client_harness/adapters/{chosen.name}/README.md)"
 
 
 def _runtimes(about: About) -> list[str]:

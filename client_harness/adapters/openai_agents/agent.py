@@ -10,8 +10,8 @@ from typing import Any
 
 import haywire_agent as haywire  # ty: ignore[import-not-found]
 import httpx2
-import openai  # ty: ignore[unresolved-import]
-from agents import (  # ty: ignore[unresolved-import]
+import openai
+from agents import (  # ty: ignore[import-not-found]
     Agent,
     ItemHelpers,
     MaxTurnsExceeded,
@@ -23,7 +23,7 @@ from agents import (  # ty: ignore[unresolved-import]
     RunHooks,
     Runner,
 )
-from agents.mcp import MCPServerStreamableHttp  # ty: ignore[unresolved-import]
+from agents.mcp import MCPServerStreamableHttp  # ty: ignore[import-not-found]
 
 RESPONSES = "responses/"
 SECONDS = 60

@@ -7,23 +7,23 @@ import contextlib
 import functools
 import json
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from importlib.metadata import version
 from typing import Any
 
 import haywire_agent as haywire  # ty: ignore[import-not-found]
 import httpx2
-import openai  # ty: ignore[unresolved-import]
+import openai
 from mcp.client.streamable_http import streamable_http_client
-from strands import Agent  # ty: ignore[unresolved-import]
-from strands.agent import NullConversationManager  # ty: ignore[unresolved-import]
-from strands.hooks import (  # ty: ignore[unresolved-import]
+from strands import Agent  # ty: ignore[import-not-found]
+from strands.agent import NullConversationManager  # ty: ignore[import-not-found]
+from strands.hooks import (  # ty: ignore[import-not-found]
     AfterModelCallEvent,
     BeforeModelCallEvent,
 )
-from strands.models.openai import OpenAIModel  # ty: ignore[unresolved-import]
-from strands.tools.mcp import MCPClient  # ty: ignore[unresolved-import]
-from strands.types.exceptions import (  # ty: ignore[unresolved-import]
+from strands.models.openai import OpenAIModel  # ty: ignore[import-not-found]
+from strands.tools.mcp import MCPClient  # ty: ignore[import-not-found]
+from strands.types.exceptions import (  # ty: ignore[import-not-found]
     ContextWindowOverflowException,
     EventLoopException,
     MaxTokensReachedException,
@@ -118,7 +118,7 @@ class Conversation(haywire.Agent):
 
 
 @contextlib.asynccontextmanager
-async def transport(server: haywire.Server, steps: haywire.Steps) -> AsyncIterator[Any]:
+async def transport(server: haywire.Server, steps: haywire.Steps) -> AsyncGenerator[Any]:
     """Connect to a server, in the library's own thread, and send it the number of the step."""
     async with (
         httpx2.AsyncClient(
