@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from servers.kit.session import Session
 from tests.harness.adapters.proof import AdapterProof
-from tests.harness.adapters.support import Subject
+from tests.harness.adapters.support import Subject, attempts
+from tests.harness.fake_endpoint import Endpoint
 from tests.harness.wires import Line
 from tests.harness.wires.gemini import Gemini
 
@@ -24,3 +26,10 @@ class TestGeminiCLI(AdapterProof):
     def check_native(self, said: list[Line]) -> None:
         """It says something of its surroundings, which is no part of the conversation."""
         super().check_native([line for line in said if not line.text.startswith("<session_context>")])
+
+    def check_errors(self, session: Session, endpoint: Endpoint) -> None:
+        """It refuses calls that break a tool's schema by itself."""
+        assert attempts(session) == []
+        results = [line.text for line in endpoint.lines() if line.role == "result"]
+        assert len(results) == 2
+        assert all(text.startswith("params/seconds must be") for text in results), results

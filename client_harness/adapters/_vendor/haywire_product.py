@@ -19,7 +19,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -34,6 +34,9 @@ LONGEST_LINE = 2**27
 _HOP = ("host", "connection", "content-length", "transfer-encoding", "accept-encoding", "expect")
 _LONGEST_ERROR = 300
 _TRIES = 3
+"""After how many attempts in a row a model counts as away, if nothing is there."""
+_GRACE = 3.0
+"""Seconds in which a product may end a turn by itself."""
 _TOO_LONG = ("context", "too long", "token")
 """What providers say if a conversation no longer fits."""
 
@@ -63,6 +66,8 @@ class Relay:
         self.problem: haywire.Failure | None = None
         self.failed_at: float | None = None
         self.in_vain = 0
+        self.loop = asyncio.get_running_loop()
+        self.is_hopeless = asyncio.Event()
         self.secret = secrets.token_hex(8)
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self.server.daemon_threads = True
@@ -79,11 +84,31 @@ class Relay:
         self.headers[f"mcp/{server.name}"] = server.headers
         return self.url(f"mcp/{server.name}")
 
+    async def while_hopeful(self, talking: Coroutine[Any, Any, str]) -> str:
+        """Return what a turn returns, unless its model is away for good.
+
+        Some products ask again for minutes, and others never end the turn.
+        """
+        self.problem = None
+        self.in_vain = 0
+        self.is_hopeless.clear()
+        turn = asyncio.ensure_future(talking)
+        hopeless = asyncio.ensure_future(self.is_hopeless.wait())
+        try:
+            await asyncio.wait({turn, hopeless}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({turn}, timeout=_GRACE if hopeless.done() else None)
+            if turn.done():
+                return turn.result()
+        finally:
+            hopeless.cancel()
+            turn.cancel()
+            # It ends the product, if it was cut short.
+            await asyncio.wait({turn})
+        raise self.problem or haywire.Failure("the turn did not end")
+
     def check(self, detail: str) -> None:
         """Raise what went wrong, if a turn has failed with `detail`."""
-        problem = self.problem
-        self.problem = None
-        raise problem or haywire.Failure(detail)
+        raise self.problem or haywire.Failure(detail)
 
     def _handler(relay: Relay) -> type[BaseHTTPRequestHandler]:  # noqa: N805
         class Handler(BaseHTTPRequestHandler):
@@ -149,20 +174,18 @@ class Relay:
             answer = refused
         except (OSError, ValueError) as unreached:
             why = f"{url.partition('?')[0]}: {getattr(unreached, 'reason', unreached)}"
-            self._failed(is_step, haywire.Outage(why))
             self.in_vain += 1
+            self._failed(is_step, haywire.Outage(why))
             text = json.dumps({"error": {"message": why, "code": 502}})
-            return _answer(handler, self._refused(502), text.encode())
+            return _answer(handler, 502, text.encode())
         with answer:
             if is_step is None:
                 return _stream(handler, answer)
             if answer.status >= 400:
                 said = answer.read()
                 text = said.decode(errors="replace")[:_LONGEST_ERROR]
-                problem = _problem(answer.status, text)
-                self._failed(is_step, problem)
-                self.in_vain += problem.lasting
-                return _answer(handler, self._refused(answer.status), said, answer.headers)
+                self._failed(is_step, _problem(answer.status, text))
+                return _answer(handler, answer.status, said, answer.headers)
             self.in_vain = 0
             if is_step:
                 self.problem = None
@@ -173,14 +196,12 @@ class Relay:
             finally:
                 self._count(bytes(said))
 
-    def _refused(self, status: int) -> int:
-        """Return the status to say. Products try some of them again for minutes, but not a 400."""
-        return status if self.in_vain < _TRIES else 400
-
     def _failed(self, is_step: bool | None, problem: haywire.Failure) -> None:
         if is_step:
             self.problem = problem
             self.failed_at = time.monotonic()
+            if problem.lasting or self.in_vain >= _TRIES:
+                self.loop.call_soon_threadsafe(self.is_hopeless.set)
 
     def _count(self, said: bytes) -> None:
         asked, answered = self.tokens(list(_events(said)))
@@ -315,16 +336,16 @@ class Program:
 
     async def stop(self) -> None:
         """End the product."""
-        if self.process.returncode is not None:
-            return
-        with contextlib.suppress(ProcessLookupError):
-            self.process.terminate()
-        try:
-            await asyncio.wait_for(self.process.wait(), 2)
-        except asyncio.TimeoutError:
+        process = self.process
+        if process.stdin is not None:
+            process.stdin.close()
+        for end in (process.terminate, process.kill):
             with contextlib.suppress(ProcessLookupError):
-                self.process.kill()
-            await self.process.wait()
+                end()
+            # A child that it leaves behind may keep its pipes open.
+            with contextlib.suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(process.wait(), 2)
+                return
 
 
 def result(message: Event, method: str) -> Any:

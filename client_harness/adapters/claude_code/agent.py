@@ -5,6 +5,7 @@ It runs in its own environment and imports nothing from Haywire but the helpers 
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import uuid
@@ -64,12 +65,16 @@ class Conversation(haywire.Agent):
     async def turn(self, text: str) -> str:
         """Say something to Claude Code, and return what it answers."""
         self.used(model=self.settings.model)
+        return await self.relay.while_hopeful(self.talk(text))
+
+    async def talk(self, text: str) -> str:
+        """Talk to the product, which ends if this is cut short."""
         await self.program.send({"type": "user", "message": {"role": "user", "content": text}})
         try:
             async for message in self.program.messages():
                 if message.get("type") == "result":
                     return self.result(message)
-        except BaseException:
+        except asyncio.CancelledError:
             await self.program.stop()
             raise
         self.relay.check("Claude Code has ended")

@@ -5,6 +5,7 @@ It runs in its own environment and imports nothing from Haywire but the helpers 
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -32,19 +33,26 @@ class Conversation(haywire.Agent):
         self.model = product.model(self.settings)
         home = product.home_for(self)
         self.configure(session, home / ".codex")
-        command = ["codex", "app-server"]
-        self.program = await product.Program.start(self, command, home, variables)
+        self.began: dict[str, Any] = {"cwd": str(product.folder(home))}
+        self.began["developerInstructions"] = session.instructions
+        self.home = home
+        self.variables = variables
+        await self.connect()
+        began = await self.program.ask("thread/start", self.began)
+        self.thread = {"threadId": began["thread"]["id"]}
         self.is_fresh = True
+        if session.history:
+            items = {"items": native(session.history)}
+            await self.program.ask("thread/inject_items", {**self.thread, **items})
+
+    async def connect(self) -> None:
+        """Start an app server, which lists the tools of the services once and for all."""
+        command = ["codex", "app-server"]
+        self.program = await product.Program.start(self, command, self.home, self.variables)
         about = {"name": "haywire", "title": "Haywire", "version": "1"}
         able = {"experimentalApi": True}
         await self.program.ask("initialize", {"clientInfo": about, "capabilities": able})
         await self.program.send({"jsonrpc": "2.0", "method": "initialized"})
-        given = {"cwd": str(product.folder(home)), "developerInstructions": session.instructions}
-        began = await self.program.ask("thread/start", given)
-        self.thread = {"threadId": began["thread"]["id"]}
-        if session.history:
-            items = {"items": native(session.history)}
-            await self.program.ask("thread/inject_items", {**self.thread, **items})
 
     def configure(self, session: haywire.Session, folder: Path) -> None:
         """Write the configuration of Codex. Strings in JSON are strings in TOML."""
@@ -80,10 +88,16 @@ class Conversation(haywire.Agent):
     async def turn(self, text: str) -> str:
         """Say something to Codex, and return its last message."""
         self.used(model=self.settings.model)
+        return await self.relay.while_hopeful(self.talk(text))
+
+    async def talk(self, text: str) -> str:
+        """Talk to the product, which ends if this is cut short."""
         said = ""
         try:
             if not self.is_fresh:
-                await self.program.ask("config/mcpServer/reload", {})
+                await self.program.stop()
+                await self.connect()
+                await self.program.ask("thread/resume", {**self.thread, **self.began})
             self.is_fresh = False
             given = {"input": [{"type": "text", "text": text}]}
             await self.program.ask("turn/start", {**self.thread, **given})
@@ -97,7 +111,7 @@ class Conversation(haywire.Agent):
                         return said
                     error = params["turn"].get("error") or {}
                     self.relay.check(error.get("message") or params["turn"]["status"])
-        except BaseException:
+        except asyncio.CancelledError:
             await self.program.stop()
             raise
         self.relay.check("Codex has ended")

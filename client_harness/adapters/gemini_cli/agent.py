@@ -5,6 +5,7 @@ It runs in its own environment and imports nothing from Haywire but the helpers 
 
 from __future__ import annotations
 
+import asyncio
 import json
 import uuid
 from pathlib import Path
@@ -47,6 +48,7 @@ class Conversation(haywire.Agent):
         if session.instructions:
             (folder / "GEMINI.md").write_text(session.instructions, encoding="utf-8")
         variables = {"GEMINI_API_KEY": key, "GOOGLE_GEMINI_BASE_URL": self.relay.url("model")}
+        variables["GEMINI_CLI_NO_RELAUNCH"] = "true"
         command = ["gemini", "--acp", "--model", product.model(self.settings)]
         command += ["--skip-trust", "--approval-mode", "yolo"]
         self.session = {"sessionId": remembered(session, home)} if session.history else {}
@@ -62,6 +64,10 @@ class Conversation(haywire.Agent):
     async def turn(self, text: str) -> str:
         """Say something to Gemini CLI, and return what it says after its last call."""
         self.used(model=self.settings.model)
+        return await self.relay.while_hopeful(self.talk(text))
+
+    async def talk(self, text: str) -> str:
+        """Talk to the product, which ends if this is cut short."""
         said = ""
         try:
             prompt = {"prompt": [{"type": "text", "text": text}]}
@@ -79,7 +85,7 @@ class Conversation(haywire.Agent):
                         error = message.get("error") or {}
                         self.relay.check(str(error.get("message") or ended))
                     return said
-        except BaseException:
+        except asyncio.CancelledError:
             await self.program.stop()
             raise
         self.relay.check("Gemini CLI has ended")
