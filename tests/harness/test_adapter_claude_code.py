@@ -19,8 +19,15 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class TestClaudeCode(AdapterProof):
-    subject = Subject("claude_code", Messages(), tool="mcp__{service}__{tool}", model="anthropic/claude-sonnet-4-5")
+    subject = Subject(
+        "claude_code",
+        Messages(),
+        tool="mcp__{service}__{tool}",
+        model="anthropic/claude-sonnet-4-5",
+    )
 
     def check_native(self, said: list[Line]) -> None:
         """It says something of its surroundings, which is no part of the conversation."""
-        super().check_native([line for line in said if not line.text.startswith("<system-reminder>")])
+        super().check_native(
+            [line for line in said if not line.text.startswith("<system-reminder>")]
+        )

@@ -38,4 +38,6 @@ class TestCodex(AdapterProof):
 
     def check_native(self, said: list[Line]) -> None:
         """It says something of its surroundings, which is no part of the conversation."""
-        super().check_native([line for line in said if not line.text.startswith("<environment_context>")])
+        super().check_native(
+            [line for line in said if not line.text.startswith("<environment_context>")]
+        )

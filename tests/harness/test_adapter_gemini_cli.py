@@ -21,11 +21,15 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class TestGeminiCLI(AdapterProof):
-    subject = Subject("gemini_cli", Gemini(), tool="mcp_{service}_{tool}", model="gemini/gemini-2.5-pro")
+    subject = Subject(
+        "gemini_cli", Gemini(), tool="mcp_{service}_{tool}", model="gemini/gemini-2.5-pro"
+    )
 
     def check_native(self, said: list[Line]) -> None:
         """It says something of its surroundings, which is no part of the conversation."""
-        super().check_native([line for line in said if not line.text.startswith("<session_context>")])
+        super().check_native(
+            [line for line in said if not line.text.startswith("<session_context>")]
+        )
 
     def check_errors(self, session: Session, endpoint: Endpoint) -> None:
         """It refuses calls that break a tool's schema by itself."""
