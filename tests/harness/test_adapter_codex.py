@@ -7,18 +7,12 @@ from typing import Any
 
 import pytest
 
-from tests.harness.adapters.proof import AdapterProof
+from tests.harness.adapters.products import ProductProof
 from tests.harness.adapters.support import Subject
 from tests.harness.wires import Line
 from tests.harness.wires.responses import Responses
 
 pytestmark = pytest.mark.adapter
-
-
-@pytest.fixture(autouse=True)
-def key(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A key that is worth nothing, whatever the environment holds."""
-    monkeypatch.setenv("OPENAI_API_KEY", "scripted")
 
 
 class Timed(Responses):
@@ -33,11 +27,8 @@ class Timed(Responses):
         return said
 
 
-class TestCodex(AdapterProof):
+class TestCodex(ProductProof):
     subject = Subject("codex", Timed(), tool="mcp__{service}__{tool}", model="openai/gpt-5")
 
-    def check_native(self, said: list[Line]) -> None:
-        """It says something of its surroundings, which is no part of the conversation."""
-        super().check_native(
-            [line for line in said if not line.text.startswith("<environment_context>")]
-        )
+    key = "OPENAI_API_KEY"
+    remark = "<environment_context>"

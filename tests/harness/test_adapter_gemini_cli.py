@@ -5,31 +5,21 @@ from __future__ import annotations
 import pytest
 
 from servers.kit.session import Session
-from tests.harness.adapters.proof import AdapterProof
+from tests.harness.adapters.products import ProductProof
 from tests.harness.adapters.support import Subject, attempts
 from tests.harness.fake_endpoint import Endpoint
-from tests.harness.wires import Line
 from tests.harness.wires.gemini import Gemini
 
 pytestmark = pytest.mark.adapter
 
 
-@pytest.fixture(autouse=True)
-def key(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A key that is worth nothing, whatever the environment holds."""
-    monkeypatch.setenv("GEMINI_API_KEY", "scripted")
-
-
-class TestGeminiCLI(AdapterProof):
+class TestGeminiCLI(ProductProof):
     subject = Subject(
         "gemini_cli", Gemini(), tool="mcp_{service}_{tool}", model="gemini/gemini-2.5-pro"
     )
 
-    def check_native(self, said: list[Line]) -> None:
-        """It says something of its surroundings, which is no part of the conversation."""
-        super().check_native(
-            [line for line in said if not line.text.startswith("<session_context>")]
-        )
+    key = "GEMINI_API_KEY"
+    remark = "<session_context>"
 
     def check_errors(self, session: Session, endpoint: Endpoint) -> None:
         """It refuses calls that break a tool's schema by itself."""

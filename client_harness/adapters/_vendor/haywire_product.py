@@ -22,9 +22,9 @@ import urllib.request
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-import haywire_agent as haywire  # ty: ignore[import-not-found]
+import haywire_agent as haywire
 
 Event = dict[str, Any]
 """An object of a model's answer: a whole answer, or one event of a stream."""
@@ -121,7 +121,7 @@ class Relay:
             do_GET = do_POST  # noqa: N815
             do_DELETE = do_POST  # noqa: N815
 
-            def log_message(self, *args: Any) -> None:
+            def log_message(self, format: str, *args: Any) -> None:
                 pass
 
         return Handler
@@ -172,7 +172,7 @@ class Relay:
         try:
             answer: Any = urllib.request.urlopen(request, timeout=600)
         except urllib.error.HTTPError as refused:
-            answer = refused
+            answer = cast(Any, refused)
         except (OSError, ValueError) as unreached:
             why = f"{url.partition('?')[0]}: {getattr(unreached, 'reason', unreached)}"
             self.in_vain += 1

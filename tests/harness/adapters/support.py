@@ -10,6 +10,7 @@ from typing import Any, cast
 from client_harness.adapters import About, adapter
 from client_harness.contract import Assignment, ProviderOutage, TurnResult
 from client_harness.lookup import resolve
+from client_harness.telling import Told
 from client_harness.terms import NO_TERMS, Terms
 from client_harness.tools import in_memory
 from scenarios.haystack.history import LivedSession
@@ -59,6 +60,7 @@ async def talking(
     *,
     to_remember: int = 0,
     terms: Terms = NO_TERMS,
+    told: Told | None = None,
     **options: Any,
 ) -> AsyncGenerator[Any]:
     """Yield the adapter's agent on a session that is served over HTTP, behind a token."""
@@ -82,6 +84,7 @@ async def talking(
             given = Assignment(tools, history, cast(Any, None), options, servers)
             given.to_remember = to_remember
             given.terms = terms
+            given.told = told or Told()
             given.lock = lock
             given.hold = session.hold_replies
             async with resolve(subject.name).agent(given) as made:
