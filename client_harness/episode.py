@@ -121,7 +121,7 @@ class Episode:
             self.session.locked = True
 
     async def begin(self) -> None:
-        """Play the turns that are over when the agent begins, without faults.
+        """Play the turns that are over when the agent begins, without faults and with all tools.
 
         Raises `InputError` if their script cannot be played.
         """
@@ -129,7 +129,7 @@ class Episode:
         if prefix is None:
             return
         script = ScriptAgent(self.assignment(Straight(self.session)), prefix.steps)
-        with self.session.without_faults():
+        with self.session.as_usual():
             for number in range(1, prefix.turns + 1):
                 await self._turn(number, script)
         self.saved = script.scope

@@ -123,15 +123,18 @@ class Session:
             fault.listen(self)
 
     @contextlib.contextmanager
-    def without_faults(self) -> Generator[None]:
-        """Leave all faults out of what happens meanwhile."""
+    def as_usual(self) -> Generator[None]:
+        """Do without faults, and with all tools of each service, in what happens meanwhile."""
         faults = self.faults
+        classes = self.classes
         self.faults = ()
+        self.classes = {name: service(name) for name in classes}
         self._chains.clear()
         try:
             yield
         finally:
             self.faults = faults
+            self.classes = classes
             self._chains.clear()
 
     # -- services and tools ----------------------------------------------------------------------

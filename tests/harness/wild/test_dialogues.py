@@ -112,6 +112,14 @@ async def test_a_task_alone_begins_in_the_conversation_as_the_oracle_led_it() ->
         episode.close()
 
 
+def test_fewer_tools_are_offered_from_the_agents_own_task_on(tmp_path: Path) -> None:
+    home = tmp_path / "run"
+    few = ("--prefix", "gold", "--expose", "needed", "--agent", "oracle", "--out", home)
+    assert command("run", "wild/maya/windmills/2", *few).status == 0
+    (told,) = command("report", home, "--json").json["wild"]
+    assert told["tasks"]["passed"] == told["tasks"]["of"] == 4
+
+
 async def test_faults_begin_with_the_agents_own_task() -> None:
     second = gold_tasks(dialogue())[1]
     faulty = load.parse(
