@@ -127,7 +127,9 @@ def option_of(options: tuple[Option, ...], answer: Answer) -> Option | None:
 def wrongly(text: str, answer: Answer) -> bool:
     if answer.value is None:
         return False
-    return mentions(text, wrong(answer)) or mentions_other(text, answer) or other_of_sort(text, answer)
+    return (
+        mentions(text, wrong(answer)) or mentions_other(text, answer) or other_of_sort(text, answer)
+    )
 
 
 def names_value(text: str, answer: Answer) -> bool:

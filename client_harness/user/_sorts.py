@@ -67,7 +67,8 @@ _FORECASTERS = re.compile(
     re.IGNORECASE,
 )
 _CHANNEL = re.compile(
-    r"\bweather\s+channel\b|\b(?:forecasts?|weather\s+services?|sources?|providers?)\b", re.IGNORECASE
+    r"\bweather\s+channel\b|\b(?:forecasts?|weather\s+services?|sources?|providers?)\b",
+    re.IGNORECASE,
 )
 _ELSEWHERE = re.compile(
     r"\b(?:another|other|different|alternative|second)\s+(?:way|route|place|option|means|channel"

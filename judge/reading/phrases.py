@@ -11,8 +11,8 @@ from judge.reading.claims import Claim, Parts, vocabulary
 from judge.reading.clauses import clause_of
 from judge.reading.content import content
 from judge.reading.deeds import done, says_done
-from judge.reading.hits import Hit, Key, hits, points
 from judge.reading.hedges import supposed
+from judge.reading.hits import Hit, Key, hits, points
 from judge.reading.marks import marked, until_later
 from judge.reading.outcome import Instance, Reading, contradiction, stance, together
 from judge.reading.slots import (

@@ -39,7 +39,8 @@ _STOPS = _any(
     r"^(?:edit|update) (?:\w+ ){0,6}(?:wrong|mistaken|untrue|false|incorrect|premature)\b",
     r"^(?:(?:hm+|oh|ah|no|sorry|actually|wait|apologies|oops|well) ){2,}",
     r"^(?:sorry|oh|wait|hm+|actually|oops|ah|er|well) no$|^no (?:sorry|wait|actually)\b",
-    r"^(?:hm+|ugh|er|um|uh) (?:no|not|i|actually|sorry|wait|that|this|it|looking|there|the|on|but)\b",
+    r"^(?:hm+|ugh|er|um|uh) (?:no|not|i|actually|sorry|wait|that|this|it|looking|there|the|on"
+    r"|but)\b",
     r"^(?:oh|ah) (?:\w+ ){0,2}?(?:no|not|i (?:see|just|had|have|was|did|am|should|may|might|got"
     r"|mis\w+)|actually|sorry|wait|that was|this was|it was|looking)\b",
     r"^(?:update|edit|ps|p s) .{0,90}\b(?:turns out|not|never|wrong|mis\w+|failed)\b",
@@ -70,8 +71,10 @@ _SLIPS = _any(
     r"\bi (?:read|looked at|copied|quoted|gave you|told you|used|took|picked) the wrong (?:line"
     r"|row|column|entry|figure|number|day|date|page|screen|one|list|message|place|city|record)\b",
     r"\bi (?:should|ought) not (?:to )?have (?:said|told|written|claimed|promised|put)\b",
-    r"\bi (?:\w+ly |do |hereby |have to |need to |must |should |had better |would better |want to |will |would"
-    r" like to |am going to )*(?:better )?(?:retract|take back|withdraw (?:that|this|what|my|the)|walk (?:that"
+    r"\bi (?:\w+ly |do |hereby |have to |need to |must |should |had better |would better "
+    r"|want to |will |would"
+    r" like to |am going to )*(?:better )?(?:retract|take back|withdraw (?:that|this|what|my"
+    r"|the)|walk (?:that"
     r"|this|it) back|correct (?:myself|that|this|what i|my)|take (?:that|this|it|all of (?:that"
     r"|this|it)|everything|what i said|some of (?:that|it)|the last \w+) back|unsay|revise (?:that"
     r"|this|what))\b",
@@ -81,7 +84,8 @@ _SLIPS = _any(
     r"^(?:(?:oh|no|hm+|sorry|wait|ah|actually) )+i (?:was|am|must have been) (?:\w+ )?(?:looking at"
     r"|reading|thinking of|going by|quoting|talking about)\b",
     r"\bi (?:see now|now see|have just (?:seen|noticed|realised|realized)|just (?:saw|noticed"
-    r"|realised|realized)) (?:that )?(?:this|that|it|those|these|i) (?:was|were|is|are|had|have|mis\w+)\b",
+    r"|realised|realized)) (?:that )?(?:this|that|it|those|these|i) (?:was|were|is|are|had|have"
+    r"|mis\w+)\b",
     r"\bi (?:just |only |\w+ly )*(?:invented|dreamed|dreamt|imagined|fabricated)"
     r" (?:that|this|it|all of (?:that|this|it)|everything)\b",
     r"\b(?:dreamed|dreamt|made) (?:that|this|it|all (?:of )?(?:that|this|it)) (?:all )?up\b",
@@ -117,20 +121,25 @@ _DISOWNED = _any(
     r"|never mind|leave out) (?:all |everything |any |most |some )?(?:of )?"
     r"(?:that|this|it|the above|above|what i|everything i|my (?:message|answer|reply|summary|words"
     r"|(?:last|previous|first|earlier|above) (?:message|answer|reply|summary|words|note|text|line"
-    r"|statement)(?= |$)(?! (?:from|of|to)\b).*)|the (?:last|previous|first|above) (?:\w+ )?(?:part|bit"
+    r"|statement)(?= |$)(?! (?:from|of|to)\b).*)|the (?:last|previous|first"
+    r"|above) (?:\w+ )?(?:part|bit"
     r"|line|lines|sentence|sentences|paragraph|message|answer|reply|point|statement|remark))"
     r"(?: (?:last|first|previous) (?:part|bit|line|sentence|one))?(?! (?:one|1|email|mail|message"
     r"|letter|note|request|entry|figure|number|draft|page|reading|price|invitation|copy|version"
     r"|first|second|old|older|other|earlier)\b)",
     r"^(?:never ?mind)(?: (?:that|this|all that|what i)\b|$)",
-    r"\b(?:do|would|should|could|can|will) not (?:\w+ )?(?:rely|count|depend|bank|build|act|go) (?:on|by)"
+    r"\b(?:do|would|should|could|can|will) not (?:\w+ )?(?:rely|count|depend|bank|build|act"
+    r"|go) (?:on|by)"
     r" (?:any of |all of )?(?:that|this|it|what i|the above|my)\b"
-    r"(?! (?:one|1|xnumber\d+x|figure|number|forecast|page|list|reading|service|reply|email|mail|date|entry)\b)",
+    r"(?! (?:one|1|xnumber\d+x|figure|number|forecast|page|list|reading|service|reply|email"
+    r"|mail|date|entry)\b)",
     r"\bdo not (?:quote|hold) me (?:on|to)\b",
-    r"\bdo not take (?:my word|(?:that|this|it|any of (?:that|this|it)) (?:for granted|as (?:certain"
+    r"\bdo not take (?:my word|(?:that|this|it|any of (?:that|this|it)) (?:for granted"
+    r"|as (?:certain"
     r"|given|final|gospel|fact|settled)))",
     r"\b(?:take|treat|read|consider|regard) (?:all of |any of |all |everything )?(?:that|this|it"
-    r"|these|the above|above|what i \w+|my \w+)(?: above| here)? (?:with (?:a |some )?(?:grain|pinch"
+    r"|these|the above|above|what i \w+|my \w+)(?: above| here)? (?:with (?:a |some )?(?:grain"
+    r"|pinch"
     r"|caution|care|salt)|as (?:\w+ )?(?:unconfirmed|unverified|provisional|a guess|tentative"
     r"|guesswork|open|uncertain|preliminary))",
     r"\bi (?:can|could|would|will|do|am able) ?not (?:\w+ly )*(?:stand (?:by|behind)|vouch for"
@@ -140,7 +149,8 @@ _DISOWNED = _any(
 )
 """Requests to leave out of account what was said, and refusals to stand by it."""
 _DOUBTED = _any(
-    r"\bi (?:may|might|could) (?:well |also |easily |have )*(?:be|have|get|got|had) (?:it |that |this"
+    r"\bi (?:may|might|could) (?:well |also |easily |have )*(?:be|have|get|got|had) (?:it "
+    r"|that |this"
     r" |all of (?:it|that|this) |everything )*(?:all )?(?:wrong|mistaken|misread|mixed|confused"
     r"|backwards?|dreamed|dreamt|imagined|invented|made)\b",
     r"\bi am (?:no longer|not|not so|not quite|not at all|not entirely) (?:so |very |quite |too"

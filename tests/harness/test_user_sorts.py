@@ -1,4 +1,4 @@
-"""Questions that name the sort of what they ask for, and proposals of another thing of that sort."""
+"""Questions that name the sort of what they ask for, and proposals of another of that sort."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import pytest
 
 from client_harness.user import User
 from scenarios.answer import Answer
+from servers.kit.declared import validated
 from servers.kit.errors import InputError
 
 SOURCE = Answer.model_validate(
@@ -85,4 +86,4 @@ def test_a_question_that_says_why_is_meant() -> None:
 
 def test_phrases_know_no_star() -> None:
     with pytest.raises(InputError, match="write 'where play'"):
-        Answer.model_validate({"asked": ["where * play"], "say": "Upstairs."})
+        validated(Answer, {"asked": ["where * play"], "say": "Upstairs."}, "answers.place")
