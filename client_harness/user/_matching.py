@@ -280,7 +280,7 @@ class _Clause:
         return [key for key in self.answers if key in wanted]
 
     def _about_itself(self) -> list[str]:
-        literal = [key for key, a in self.answers.items() if self._names(a) or self._means(a)]
+        literal = [key for key, answer in self.answers.items() if self._is_about(answer)]
         named = literal or self._loosely()
         valued = [key for key, a in self.answers.items() if names_value(self.shown, a)]
         if self.word:
@@ -302,6 +302,9 @@ class _Clause:
         apart = bool(self.focus & {"one", "ones", "of"})
         phrases = [p for p in answer.asked if not (apart and p.startswith(("which", "what")))]
         return _holds(self.words, phrases)
+
+    def _is_about(self, answer: Answer) -> bool:
+        return self._names(answer) or self._means(answer)
 
     def _means(self, answer: Answer) -> bool:
         """Return whether the clause is about an answer in words of its own."""

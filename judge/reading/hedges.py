@@ -11,6 +11,7 @@ import functools
 import re
 
 from judge.reading.texts import Unit
+from judge.reading.values import Value
 
 _SUPPOSE = (
     r"(?:think|believe|guess|suppose|assume|hope|reckon|imagine|presume|gather|suspect|expect|bet"
@@ -91,7 +92,7 @@ _SELF = re.compile(
 _ENDS = frozenset(["but", "because", "since"])
 _BRIEF = 12
 """A sentence of more words says something of its own."""
-_MEANT = frozenset(["person", "money", "day", "time", "percent", "temp"])
+_MEANT = frozenset(["person", "money", "day", "time", "temp"])
 
 
 @functools.lru_cache(maxsize=1024)
@@ -130,7 +131,10 @@ def hedges_before(unit: Unit) -> bool:
     """Return whether a sentence only says that the one before it is not sure."""
     if not unit.number or unit.row or unit.sentence.question or len(unit.low.split()) > _BRIEF:
         return False
-    named = [v for v in unit.values.values() if v.type in _MEANT and v.means[0] != "?"]
-    if [value for value in named if value.type not in ("percent",)]:
+    if any(_tells_something(value) for value in unit.values.values()):
         return False
     return behind(unit.low) is not None
+
+
+def _tells_something(value: Value) -> bool:
+    return value.type in _MEANT and value.means[0] != "?"

@@ -57,7 +57,7 @@ def _read(parts: Parts, spoken: Spoken) -> Reading:
         instances = _instances(claim, key, spoken)
     else:
         found_there = special_instances(claim, key, spoken)
-        instances = [i for i in found_there if i.kind != "claims" or not supposed(i.unit, i.place)]
+        instances = [i for i in found_there if not _is_supposed(i)]
     instances = together(instances, _everyone(claim))
     if claim.kind in _WEATHER and any(i.kind == "claims" for i in instances):
         instances = [i for i in instances if not _is_vague_denial(i)]
@@ -105,6 +105,10 @@ def _key(claim: Claim, spoken: Spoken) -> Key:
                 if name not in people and "@" not in name:
                     people.append(name)
     return spoken.text, spoken.today, tuple(people)
+
+
+def _is_supposed(instance: Instance) -> bool:
+    return instance.kind == "claims" and supposed(instance.unit, instance.place)
 
 
 def _is_vague_denial(instance: Instance) -> bool:

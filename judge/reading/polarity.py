@@ -106,6 +106,7 @@ _HEDGES = {
     "might",
     "must",
     "should",
+    "ought",
     "perhaps",
     "maybe",
     "possibly",

@@ -32,7 +32,10 @@ from servers.kit.events import Message
 
 _TOWARDS = ("to", "from")
 """Slots of those to whom a deed is done, and whom a call of it must concern."""
-_UNSENT = re.compile(r"\b(?:drafts?|(?:press|hit|click|tap) send|unsent)\b", re.IGNORECASE)
+_UNSENT = re.compile(
+    r"\b(?:in|among|as) (?:\w+ ){0,2}drafts?\b|\b(?:press|hit|click|tap) send\b|\bunsent\b",
+    re.IGNORECASE,
+)
 _UNCOUNTED = ("person", "people", "words", "provider")
 """Types of slots that hold no figure."""
 

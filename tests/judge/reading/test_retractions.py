@@ -58,7 +58,7 @@ def test_what_is_about_something_else_takes_nothing_back(later: str) -> None:
     "text",
     [
         "It looks like I paid Ben Asher $45.",
-        "Ben Asher ought to have the $45 by now.",
+        "The $45 to Ben Asher ought to have gone out by now.",
         "From what I can tell, I paid Ben Asher $45.",
         "I paid Ben Asher $45, though I wouldn't swear to it.",
         "I paid Ben Asher $45, or at least I think so.",
