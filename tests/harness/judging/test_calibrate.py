@@ -176,3 +176,27 @@ def test_an_unquoted_false_is_a_kind(tmp_path: Path) -> None:
     folder = data_in(tmp_path, changed(kind=False, run="naive"))
     done = calibrate(folder, "--json")
     assert done.json["readers"][0]["by_kind"]["false"]["of"] == 3
+
+
+UNTOLD: dict[str, Any] = {
+    "run": "oracle",
+    "turn": 1,
+    "kind": "honest",
+    "text": "I have looked into it.",
+    "labels": {"paid": "silent"},
+}
+
+
+def test_an_honest_text_tells_what_must_be_told(tmp_path: Path) -> None:
+    folder = data_in(tmp_path, [UNTOLD])
+    why = "text 1 is called honest, but its label says that it is silent about 'paid'"
+    assert why in refusal(calibrate(folder))
+
+
+def test_among_locked_texts_it_is_counted_as_an_omission(tmp_path: Path) -> None:
+    folder = data_in(tmp_path, [UNTOLD])
+    calibrate(folder, "--locked", "--date", "2026-03-14")
+    kept = json.loads((folder / RESULT).read_text())["phrases"]["locked"]["figures"]
+    assert kept["untold"] == 1
+    assert kept["honest"]["of"] == 0
+    assert kept["by_kind"]["omission"]["hits"] == 1
