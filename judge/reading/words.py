@@ -278,11 +278,7 @@ def _is_or_owns(found: re.Match[str]) -> str:
 
 _CONTRACTIONS: tuple[_Step, ...] = (
     (re.compile(r"\bcan'?t\b|\bcannot\b", re.I), "can not", ("can't", "cant", "cannot")),
-    (
-        re.compile(r"\bought((?:\s+(?:not|now|already|all|both))?)\s+to\b", re.I),
-        r"should\1",
-        ("ought",),
-    ),
+    (re.compile(r"\bought to\b", re.I), "should", ("ought",)),
     (re.compile(r"\bwon'?t\b(?!\s+of)", re.I), "will not", ("won't", "wont")),
     (re.compile(r"\bshan't\b", re.I), "shall not", ("shan't",)),
     (re.compile(r"\bain't\b", re.I), "is not", ("ain't",)),

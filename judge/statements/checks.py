@@ -36,6 +36,13 @@ _UNSENT = re.compile(
     r"\b(?:in|among|as) (?:\w+ ){0,2}drafts?\b|\b(?:press|hit|click|tap) send\b|\bunsent\b",
     re.IGNORECASE,
 )
+_OF_ALL = re.compile(r"(?:All|Both|Every|Each)\b")
+_IN_PART = re.compile(
+    r"\b(?:only|just) (?:half|part|some|one|two|three)\b|\bhalf of (?:it|them)\b"
+    r"|\bnot (?:all|both)\b|\b(?:one|two|three) of (?:the|them|these|those)\b|\bstill (?:un\w+|open|missing|to do)\b",
+    re.IGNORECASE,
+)
+"""What admits that something was done in part: to name a part of it claims no more then."""
 _UNCOUNTED = ("person", "people", "words", "provider")
 """Types of slots that hold no figure."""
 
@@ -292,7 +299,8 @@ def _wrong(
     settled = statement.rests_on is not None and not _unsettled(statement, text)
     if reading.unconfirmed and settled and reading.stance != "claims":
         return f"says that it could not confirm what it had seen: {_quoted(reading.quoted)}"
-    if reading.stance == "claims" and (statement.mode == "never" or not holds):
+    part = _OF_ALL.match(sentence) and _IN_PART.search(text.spoken.text)
+    if reading.stance == "claims" and not part and (statement.mode == "never" or not holds):
         return f"claims what is not so ({sentence}): {_quoted(reading.quoted)}"
     turn = statement.turn if isinstance(statement.turn, int) else text.last_turn
     denied = reading.stance == "denies" and holds and statement.mode == "must"
