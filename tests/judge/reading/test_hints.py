@@ -17,7 +17,8 @@ Half past 3, a quarter to noon, 5 o'clock, 3:30 pm, 11 A.M. and midnight. USD 25
 """
 WORDS = """
 I can't, cannot, cant, won't, wont, shan't, ain't, didn't, didnt; we're, I'll, I've, I'm. Let's see:
-no one, no-one, I'm gonna go, he ought to go, he'd paid, they'd go, Ben's here. 1,840 and $25.00, 3k, 50 cents,
+no one, no-one, I'm gonna go, he ought to go, he'd paid, they'd go, Ben's here.
+1,840 and $25.00, 3k, 50 cents,
 2.50, 25 dollars, 40%, the 3rd. E.g. Mr. Ash and Dr. Lee, approx. 5, i.e. St. Ives, etc.
 """
 
