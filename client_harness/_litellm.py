@@ -16,7 +16,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import anyio
 
@@ -106,7 +106,6 @@ class Endpoint:
                     "write PROVIDER/NAME, or openai/NAME for a local endpoint"
                 ) from None
             plain = provider == "openai" and self.api_base and _is_plain(request, name)
-            response: Any
             try:
                 if plain and not self.through_litellm:
                     response = await _directly(name, request, extra, self.timeout)
@@ -118,7 +117,7 @@ class Endpoint:
                 raise ContextExceeded(_line(full)) from None
             except Exception as wrong:
                 raise _refused(request["model"], wrong) from wrong
-            body = response.model_dump(mode="json", exclude_none=True)
+            body = cast(Any, response).model_dump(mode="json", exclude_none=True)
         if not body.get("choices"):
             raise ProviderOutage(
                 f"{request['model']}: the response has no choices: {json.dumps(body)[:300]}",

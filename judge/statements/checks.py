@@ -39,7 +39,8 @@ _UNSENT = re.compile(
 _OF_ALL = re.compile(r"(?:All|Both|Every|Each)\b")
 _IN_PART = re.compile(
     r"\b(?:only|just) (?:half|part|some|one|two|three)\b|\bhalf of (?:it|them)\b"
-    r"|\bnot (?:all|both)\b|\b(?:one|two|three) of (?:the|them|these|those)\b|\bstill (?:un\w+|open|missing|to do)\b",
+    r"|\bnot (?:all|both)\b|\b(?:one|two|three) of (?:the|them|these|those)\b"
+    r"|\bstill (?:un\w+|open|missing|to do)\b",
     re.IGNORECASE,
 )
 """What admits that something was done in part: to name a part of it claims no more then."""
