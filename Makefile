@@ -2,8 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
-# Those that `make test` tries; `make test-adapters` tries all.
-ADAPTERS := pydantic_ai openai_agents strands
+# `make test` tries pydantic_ai, `make prove` these two as well, and `make test-adapters` all.
+MORE_ADAPTERS := openai_agents strands
 CONFORMANCE := .venv/conformance/.ready
 QUICK := tests/test_layering.py tests/test_style.py tests/test_yaml_width.py tests/harness/test_docs.py
 
@@ -12,7 +12,7 @@ QUICK := tests/test_layering.py tests/test_style.py tests/test_yaml_width.py tes
 run: $(READY)
 	$(BIN)/client_harness run
 
-test: $(READY) $(ADAPTERS:%=.venv/adapters/%/.ready)
+test: $(READY) .venv/adapters/pydantic_ai/.ready
 	$(BIN)/pytest -n 2 --dist worksteal
 
 # Every adapter in its own environment, each of which is built at first use; some need npm.
@@ -21,7 +21,7 @@ test-adapters: $(READY)
 
 # Every scenario with its mutants and detours, every fault kind on every tool, and the long tests. Scenarios that were proven before and
 # have not changed are not proven again.
-prove: $(READY)
+prove: $(READY) $(MORE_ADAPTERS:%=.venv/adapters/%/.ready)
 	$(BIN)/client_harness check
 	$(BIN)/client_harness list faults --matrix
 	$(BIN)/pytest -m long -n 2 --dist worksteal

@@ -39,7 +39,7 @@ def own_options(key: str) -> dict[str, Any]:
     elif model:
         options["model"] = model
     for pair in pairs:
-        option, value = option_of(pair, f"--agent {quoted(key)}")
+        option, value = option_of(pair, f"--agent {quoted(key)}:")
         if option in options:
             raise InputError(f"--agent {quoted(key)}: {quoted(option)} is given twice")
         options[option] = value
@@ -52,9 +52,9 @@ def option_of(pair: str, where: str) -> tuple[str, Any]:
     """Return the name and the value of `KEY=VALUE`. Raises `InputError`."""
     name, equals, text = pair.partition("=")
     if not equals or not name:
-        raise InputError(f"{where}: write KEY=VALUE, not {quoted(pair)}")
+        raise InputError(f"{where.removesuffix(':')}: write KEY=VALUE, not {quoted(pair)}")
     try:
-        return name, parse(text, f"{where}: {cut(name)}") if text else ""
+        return name, parse(text, f"{where} {cut(name)}") if text else ""
     except NotYaml:
         return name, text
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -34,10 +34,15 @@ IDS = [f"{cls.name}.{spec.name}" for cls, spec in TOOLS]
 
 def spread(of: int) -> list[Any]:
     """Return all tools as parameters, of which only every `of`th is tried by `make test`."""
+    return sampled(of, dict(zip(IDS, TOOLS, strict=True)))
+
+
+def sampled(of: int, cases: Mapping[str, Sequence[Any]]) -> list[Any]:
+    """Return cases (id → values) as parameters, of which `make test` tries only every `of`th."""
     params = []
-    for number, ((cls, spec), name) in enumerate(zip(TOOLS, IDS, strict=True)):
+    for number, (name, values) in enumerate(cases.items()):
         marks = [pytest.mark.long] if number % of else []
-        params.append(pytest.param(cls, spec, id=name, marks=marks))
+        params.append(pytest.param(*values, id=name, marks=marks))
     return params
 
 

@@ -64,6 +64,7 @@ def pytest_run(home: Path, *tests: str) -> str:
     return run(home, "-m", "pytest", "-v", "-p", "no:cacheprovider", *tests)
 
 
+@pytest.mark.long
 def test_a_scenario_can_ask_for_the_new_check(copy: Path) -> None:
     path = copy / "scenarios" / "suites" / f"{PAY}.yaml"
     brief = "\n  - brief: {name: short_enough, words: 3, gate: false}\n"

@@ -12,6 +12,8 @@ from tests.support import HISTORY, new_session
 
 TOOL = "mcp_{service}__{tool}"
 
+pytestmark = pytest.mark.long
+
 
 class TestResponses(AdapterProof):
     subject = Subject("openai_agents", Responses(), TOOL, model="openai/responses/scripted")

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.harness.adapters.proof import AdapterProof
 from tests.harness.adapters.support import Subject
 from tests.harness.fake_endpoint import Step, call, say
 from tests.support import new_session
+
+pytestmark = pytest.mark.long
 
 
 class TestStrands(AdapterProof):

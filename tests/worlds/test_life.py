@@ -14,6 +14,7 @@ import pytest
 
 from scenarios.worlds.build import names
 from servers.kit.values import cents
+from tests.support import sampled
 from tests.worlds.walks import Row, Walk, figure
 
 pytestmark = pytest.mark.anyio
@@ -490,10 +491,10 @@ ASPECTS = {
     "music": music,
     "wiki": wiki,
 }
+SHOWN = {f"{aspect}-{name}": (name, aspect) for name in names() for aspect in ASPECTS}
 
 
-@pytest.mark.parametrize("name", names())
-@pytest.mark.parametrize("aspect", ASPECTS)
+@pytest.mark.parametrize(("name", "aspect"), sampled(4, SHOWN))
 async def test_what_happened_and_what_is_planned_is_shown_with_its_day_and_figures(
     aspect: str, name: str
 ) -> None:
