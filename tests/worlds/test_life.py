@@ -6,6 +6,7 @@ All that it touches agree on its date and figures.
 from __future__ import annotations
 
 import calendar
+import itertools
 import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple
@@ -491,7 +492,8 @@ ASPECTS = {
     "music": music,
     "wiki": wiki,
 }
-SHOWN = {f"{aspect}-{name}": (name, aspect) for name in names() for aspect in ASPECTS}
+PAIRS = itertools.product(names(), ASPECTS)
+SHOWN = {f"{aspect}-{name}": (name, aspect) for name, aspect in PAIRS}
 
 
 @pytest.mark.parametrize(("name", "aspect"), sampled(4, SHOWN))
