@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
-# `make test` tries pydantic_ai, `make prove` these two as well, and `make test-adapters` all.
+# `make test` plays pydantic_ai, `make prove` proves it and these two, and `make test-adapters` all.
 MORE_ADAPTERS := openai_agents strands
 CONFORMANCE := .venv/conformance/.ready
 QUICK := tests/test_layering.py tests/test_style.py tests/test_yaml_width.py tests/harness/test_docs.py

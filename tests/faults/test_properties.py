@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import anyio
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -239,6 +240,7 @@ def test_faults_crash_nothing_and_every_firing_is_accounted_for(case: Case) -> N
             assert attempt.seen == attempt.truth or attempt.truth is None, "a lie without a firing"
 
 
+@pytest.mark.long
 @PROPERTY
 @given(cases())
 def test_a_replay_is_the_same_and_another_episode_is_untouched(case: Case) -> None:

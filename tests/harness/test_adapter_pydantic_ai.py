@@ -15,6 +15,7 @@ from tests.harness.fake_endpoint import Step, say
 from tests.support import new_session
 
 
+@pytest.mark.long
 class TestPydanticAI(AdapterProof):
     subject = Subject("pydantic_ai")
 

@@ -91,6 +91,7 @@ def results(done: Done) -> dict[str, tuple[str, str]]:
     return {row["probe"]: (row["result"], row["why"]) for row in done.json["probes"]}
 
 
+@pytest.mark.long
 def test_an_agent_that_keeps_the_contract_passes_every_probe(tmp_path: Path) -> None:
     done = command("test-agent", "--command", written(tmp_path), "--json")
     found = results(done)

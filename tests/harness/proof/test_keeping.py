@@ -100,6 +100,7 @@ def test_a_broken_scenario_is_one_line_and_is_not_kept(
     assert not (tmp_path / "cache" / "proofs").exists()
 
 
+@pytest.mark.long
 def test_processes_find_what_this_one_finds() -> None:
     apart = check_all(NAMES, jobs=2, fresh=True)
     here = check_all(NAMES, jobs=1, fresh=True)
