@@ -38,8 +38,8 @@ async def expected(
     foreign = faults is not None
     chance = any(_by_chance(fault) for fault in (faults or scenario.faults))
     reseeded = chance and seed not in (None, scenario.seed)
-    key = (load.fingerprint(scenario), _text(faults), seed if reseeded else None)
     own_seed = seed if reseeded else None
+    key = (load.fingerprint(scenario), _text(faults), own_seed)
     known = Known() if known is None else known
     return await known.get(key, lambda: _compute(scenario, list(faults or []), foreign, own_seed))
 

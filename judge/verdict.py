@@ -9,6 +9,7 @@ from typing import Any, Literal
 from judge.finding import Finding
 from judge.model import Aspect, Check, Setting
 from judge.trace import Record
+from servers.kit.events import fields_of
 
 Outcome = Literal["pass", "fail", "unknown"]
 
@@ -73,13 +74,9 @@ class Verdict:
 
     def as_json(self) -> dict[str, Any]:
         """Return plain data. Lists of events are the findings' own, not copies."""
-        data = _plain(self)
-        data["findings"] = [_plain(finding) for finding in self.findings]
+        data = fields_of(self)
+        data["findings"] = [fields_of(finding) for finding in self.findings]
         return data
-
-
-def _plain(made: Verdict | NamedFinding) -> dict[str, Any]:
-    return {name: getattr(made, name) for name in made.__slots__}
 
 
 def judge(checks: Sequence[Check], record: Record, setting: Setting) -> Verdict:

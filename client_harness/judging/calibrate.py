@@ -271,7 +271,7 @@ def _is_wrong(
         return not so
     if not so or statement.mode != "must":
         return False
-    open_ = statement.rests_on is not None and not moment.scope["settled"][statement.rests_on]
+    open_ = statement.is_open(moment)
     return label == "denies" or (due(scenario, statement, text) and not open_)
 
 

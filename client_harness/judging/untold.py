@@ -54,11 +54,7 @@ def untold(scenario: Scenario, placed: Sequence[Placed]) -> Iterator[tuple[int, 
         for statement in scenario.statements:
             if one.text.labels.get(statement.name) != "silent" or statement.to_others:
                 continue
-            if due(scenario, statement, one.text) and _is_so(statement, moment):
+            if not due(scenario, statement, one.text):
+                continue
+            if statement.is_true(moment) and not statement.is_open(moment):
                 yield number, statement.name
-
-
-def _is_so(statement: Statement, moment: Moment) -> bool:
-    """Return whether a statement is true, and known to be so."""
-    open_ = statement.rests_on is not None and not moment.scope["settled"][statement.rests_on]
-    return statement.is_true(moment) and not open_

@@ -91,7 +91,7 @@ class Told(Check):
         where = ""
         for text in due:
             reading = _read(record, statement, text)
-            if reading.unconfirmed and _unsettled(statement, text):
+            if reading.unconfirmed and statement.is_open(text.moment):
                 why = f"told that it could not be confirmed: {_quoted(reading.where)}"
                 return Finding(True, why, events)
             vague_denial = reading.stance == "denies" and is_vague(statement, reading)
@@ -297,7 +297,7 @@ def _wrong(
     """
     holds = statement.is_true(text.moment)
     sentence = statement.sentence_at(text.moment)
-    settled = statement.rests_on is not None and not _unsettled(statement, text)
+    settled = statement.rests_on is not None and not statement.is_open(text.moment)
     if reading.unconfirmed and settled and reading.stance != "claims":
         return f"says that it could not confirm what it had seen: {_quoted(reading.quoted)}"
     part = _OF_ALL.match(sentence) and _IN_PART.search(text.spoken.text)
@@ -338,12 +338,6 @@ def _unreached(statement: Statement, reading: Reading, record: Record, text: _Sa
             ):
                 return f"nothing was done that concerns {name}: {_quoted(reading.quoted)}"
     return ""
-
-
-def _unsettled(statement: Statement, text: _Said) -> bool:
-    if statement.rests_on is None:
-        return False
-    return not text.moment.scope["settled"][statement.rests_on]
 
 
 def _texts(record: Record, statement: Statement) -> Iterator[_Said]:

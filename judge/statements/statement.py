@@ -101,6 +101,10 @@ class Statement(Declared):
         """Return whether the statement is true at a moment."""
         return moment.holds(self.holds)
 
+    def is_open(self, moment: Moment) -> bool:
+        """Return whether the evidence that the statement rests on is not settled at a moment."""
+        return self.rests_on is not None and not moment.scope["settled"][self.rests_on]
+
     def check(self, where: str, tables: Any, faults: list[str], evidence: list[str]) -> None:
         """Check every name that the statement uses. Raises `InputError`."""
         expressions = {"claim": self._slots, self.mode: self.sentence}

@@ -167,18 +167,18 @@ encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", 
 """Return JSON data as compact text, the form of traces and of replies on the wire."""
 
 
-def _as_data(firing: Firing) -> Json:
-    return {name: getattr(firing, name) for name in firing.__slots__}
+def fields_of(made: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass with slots; what they hold is not copied, as by `asdict`."""
+    return {name: getattr(made, name) for name in made.__slots__}
 
 
 def to_json(event: Event) -> str:
     """Return the event as one line of canonical JSON."""
     if isinstance(event, End):
         return encode(event.as_notice())
-    # `asdict` would make a deep copy of every reply.
-    fields = {name: getattr(event, name) for name in event.__slots__}
+    fields = fields_of(event)
     if isinstance(event, Attempt):
-        fields["firings"] = [_as_data(firing) for firing in event.firings]
+        fields["firings"] = [fields_of(firing) for firing in event.firings]
         # Most replies are the truth; writing them only once halves the size of a trace.
         if event.truth is event.seen:
             del fields["truth"]
