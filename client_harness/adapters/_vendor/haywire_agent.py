@@ -218,7 +218,7 @@ class Agent:
     steps_are_numbered: bool | None = None
     """Whether it numbers its steps."""
     remembers: bool | None = None
-    """Whether it has `remember`, which takes past sessions one by one (a `Past` each)."""
+    """Whether it takes past sessions one by one (a `Past` each, see `remember`)."""
     terms: bool | None = None
     """Whether it keeps to the terms of a run, such as a single request to its model."""
     options: tuple[str, ...] | None = None
@@ -240,13 +240,9 @@ class Agent:
         raise NotImplementedError
 
     def remember(self, past: Past) -> Any:
-        """Take a past session, and keep what may be needed later."""
-        raise NotImplementedError
+        """Take a past session, and keep what may be needed later.
 
-    def keep(self, past: Past) -> None:
-        """Keep a past session in its form, for the `history` with which the conversation begins.
-
-        It is what `remember` calls in an agent whose memory is all of its past.
+        By itself, an agent keeps all of it, for the `history` with which the conversation begins.
         """
         if past.number == 1:
             self._kept.clear()

@@ -29,10 +29,6 @@ class Conversation(haywire.Agent):
     name = "agent_framework"
     version = version("agent-framework-core")
 
-    def remember(self, past: haywire.Past) -> None:
-        """Keep a past session as it is."""
-        self.keep(past)
-
     async def start(self, session: haywire.Session) -> None:
         """Connect to the servers and begin a conversation."""
         self.left = self.settings.max_tokens

@@ -44,10 +44,6 @@ class Conversation(haywire.Agent):
     name = "google_adk"
     version = version("google-adk")
 
-    def remember(self, past: haywire.Past) -> None:
-        """Keep a past session as it is."""
-        self.keep(past)
-
     async def start(self, session: haywire.Session) -> None:
         """Begin a conversation. Each server's name is in front of the names of its tools."""
         self.left = self.settings.max_tokens

@@ -34,10 +34,6 @@ class Conversation(haywire.Agent):
     name = "langgraph"
     version = version("langgraph")
 
-    def remember(self, past: haywire.Past) -> None:
-        """Keep a past session as it is."""
-        self.keep(past)
-
     async def start(self, session: haywire.Session) -> None:
         """Begin a conversation. The library connects anew for each call."""
         self.left = self.settings.max_tokens

@@ -62,10 +62,6 @@ class Conversation(haywire.Agent):
     name = "openai_agents"
     version = version("openai-agents")
 
-    def remember(self, past: haywire.Past) -> None:
-        """Keep a past session as it is."""
-        self.keep(past)
-
     async def start(self, session: haywire.Session) -> None:
         """Connect to the servers and begin a conversation."""
         self.left = self.settings.max_tokens

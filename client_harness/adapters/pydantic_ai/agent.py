@@ -47,10 +47,6 @@ class Conversation(haywire.Agent):
         self.only: str | None = None
         self.is_over = False
 
-    def remember(self, past: haywire.Past) -> None:
-        """Keep a past session as it is."""
-        self.keep(past)
-
     async def start(self, session: haywire.Session) -> None:
         """Connect to the servers and begin a conversation.
 

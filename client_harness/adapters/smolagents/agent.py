@@ -37,10 +37,6 @@ class Conversation(haywire.Agent):
     name = "smolagents"
     version = version("smolagents")
 
-    def remember(self, past: haywire.Past) -> None:
-        """Keep a past session as it is."""
-        self.keep(past)
-
     def start(self, session: haywire.Session) -> None:
         """Begin a conversation."""
         self.left = self.settings.max_tokens

@@ -37,10 +37,6 @@ class Conversation(haywire.Agent):
     name = "strands"
     version = version("strands-agents")
 
-    def remember(self, past: haywire.Past) -> None:
-        """Keep a past session as it is."""
-        self.keep(past)
-
     def start(self, session: haywire.Session) -> None:
         """Connect to the servers and begin a conversation; the library does so in plain calls.
 
