@@ -100,9 +100,9 @@ class _Endpoint:
     ) -> None:
         self._host = host
         self._read = read
-        audience = Audience()
+        self._audience = Audience()
         self._managers = {
-            name: http_manager(_server(name, audience), hosts, idle) for name in names
+            name: http_manager(_server(name, self._audience), hosts, idle) for name in names
         }
         self.closing = anyio.Event()
 
@@ -190,6 +190,7 @@ class _Endpoint:
                 await stack.enter_async_context(manager.run())
             task_status.started()
             await self.closing.wait()
+            self._audience.close()
 
 
 def _server(name: str, audience: Audience) -> Any:

@@ -23,6 +23,7 @@ from mcp import MCPError
 from mcp.server import Server
 from mcp.server.lowlevel import NotificationOptions
 from mcp.server.stdio import stdio_server
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from servers.kit import exposure
@@ -139,19 +140,31 @@ def _two(session: Session, only: str | None) -> list[types.Tool]:
     return listed
 
 
+class _Stream:
+    """The open subscriptions of 2026-era clients to the list of one server."""
+
+    def __init__(self) -> None:
+        self.bus = InMemorySubscriptionBus()
+        self.handler = ListenHandler(self.bus)
+        self.open = 0
+
+
 _Connections = dict[tuple[str | None, str], Any]
 """Connections by service (None for the server of all services) and MCP session."""
+_Streams = dict[str | None, _Stream]
 
 
 class Audience:
-    """The 2025-era connections of each session, which are notified when a service is disclosed.
+    """The clients of each session that are notified when a service is disclosed.
 
     An agent has one connection per service, and the connection that a call comes in on is rarely
-    the one whose list changes.
+    the one whose list changes. 2025-era clients are told on their connections, 2026-era clients on
+    the streams that they opened with `subscriptions/listen`.
     """
 
     def __init__(self) -> None:
         self._of: weakref.WeakKeyDictionary[Session, _Connections] = weakref.WeakKeyDictionary()
+        self._streams: weakref.WeakKeyDictionary[Session, _Streams] = weakref.WeakKeyDictionary()
 
     def hears(self, ctx: Any, session: Session, only: str | None) -> None:
         """Note that the connection of a request belongs to a session.
@@ -164,32 +177,73 @@ class Audience:
                 mcp_session = ctx.request.headers.get("mcp-session-id", "")
             self._of.setdefault(session, {})[only, mcp_session] = ctx.session
 
-    async def tell(self, session: Session, disclosed: Collection[str]) -> None:
-        """Notify the connections whose list changed, then hold the reply.
+    async def listen(
+        self,
+        ctx: Any,
+        params: types.SubscriptionsListenRequestParams,
+        session: Session,
+        only: str | None,
+    ) -> types.SubscriptionsListenResult:
+        """Serve a subscription of a 2026-era client until it ends; only lists of tools change."""
+        stream = self._streams.setdefault(session, {}).setdefault(only, _Stream())
+        wanted = types.SubscriptionFilter(
+            tools_list_changed=params.notifications.tools_list_changed
+        )
+        stream.open += 1
+        try:
+            return await stream.handler(ctx, params.model_copy(update={"notifications": wanted}))
+        finally:
+            stream.open -= 1
 
-        The delay lets clients refresh their lists before they read on.
+    def close(self) -> None:
+        """End all subscriptions, and tell their clients."""
+        for streams in self._streams.values():
+            for stream in streams.values():
+                stream.handler.close()
+
+    async def tell(self, session: Session, disclosed: Collection[str], *, fixed: bool) -> None:
+        """Notify the clients whose list changed, then hold the reply.
+
+        The delay lets clients refresh their lists before they read on. `fixed` says that the list
+        of all services does not change for 2026-era clients.
         """
         hearers = []
         for (only, _), connection in self._of.get(session, {}).items():
             if only is None or only in disclosed:
                 hearers.append(connection)
+        streams = []
+        if session.expose == "all":
+            for only, stream in self._streams.get(session, {}).items():
+                changed = not fixed if only is None else only in disclosed
+                if changed and stream.open:
+                    streams.append(stream)
         for connection in hearers:
             await connection.send_tool_list_changed()
-        if hearers:
+        for stream in streams:
+            await stream.bus.publish(ToolsListChanged())
+        if hearers or streams:
             await anyio.sleep(session.hold)
 
 
 class _Server(Server[Any]):
-    """The SDK's server, but it advertises `tools.listChanged: true` to 2025-era clients.
+    """The SDK's server, but it says of each kind of list whether it changes.
 
-    Without it they ignore the notification.
+    The SDK says to 2025-era clients that none does, so they ignore the notification; and to
+    2026-era clients, who may subscribe, that all do.
     """
 
     def get_capabilities(
         self, notification_options: NotificationOptions | None = None, *args: Any, **kwargs: Any
     ) -> types.ServerCapabilities:
         """Return the capabilities to advertise."""
-        return super().get_capabilities(NotificationOptions(tools_changed=True), *args, **kwargs)
+        options = NotificationOptions(tools_changed=True)
+        said = super().get_capabilities(options, *args, **kwargs)
+        if said.prompts is not None:
+            said.prompts.list_changed = False
+        if said.resources is not None:
+            said.resources.list_changed = False
+            said.resources.subscribe = False
+        return said
 
 
 def make_server(
@@ -204,7 +258,8 @@ def make_server(
 
     The servers of one host share an `audience`. `fixed` keeps held-back services off the combined
     list of 2026-era clients, as that protocol requires. For those clients, each such service is a
-    server of its own, whose list is empty until the service is disclosed.
+    server of its own, whose list is empty until the service is disclosed. Whoever subscribes to it
+    is told.
     """
     hearers = audience if audience is not None else Audience()
 
@@ -236,7 +291,7 @@ def make_server(
         reply = await _shielded(call)
         disclosed = hidden - session.hidden
         if disclosed and not session.locked:
-            await hearers.tell(session, disclosed)
+            await hearers.tell(session, disclosed, fixed=fixed)
         if reply.wire is not None and ctx.request is not None:
             alter_response(ctx.request.scope, reply.wire)
         if reply.raw is not None:
@@ -286,6 +341,11 @@ def make_server(
                 return types.GetPromptResult(description=one.description, messages=[message])
         raise MCPError(types.INVALID_PARAMS, f"There is no prompt {quoted(params.name)}.")
 
+    async def listen(
+        ctx: Any, params: types.SubscriptionsListenRequestParams
+    ) -> types.SubscriptionsListenResult:
+        return await hearers.listen(ctx, params, resolve(ctx), only)
+
     async def discover(ctx: Any, params: Any) -> types.DiscoverResult:
         return types.DiscoverResult(
             supported_versions=list(MODERN_PROTOCOL_VERSIONS),
@@ -313,6 +373,7 @@ def make_server(
         on_list_resources=list_resources,
         on_read_resource=read_resource,
         on_list_resource_templates=_no_templates,
+        on_subscriptions_listen=listen,
         # Otherwise the HTTP transport lists all tools before each call, to check headers that none
         # of our tools declares.
         get_tool_input_schema=lambda tool: None,
