@@ -20,13 +20,17 @@ from servers.kit.errors import InputError
 
 HOME = HERE.parent.parent / ".venv" / "adapters"
 """Where the environments are: inside our own."""
+HELPERS = HERE / "_vendor"
+"""What adapters of all kinds use."""
 PIP_LOCK = "requirements.lock"
 NPM_LOCK = "package-lock.json"
 LOCKS = (PIP_LOCK, "package.json", NPM_LOCK)
 """The files of an adapter that say what its environment holds."""
 ANY_PYTHON = ">=3.11"
 SCRIPTS = (".mjs", ".js", ".cjs")
-"""Programs for Node. They are copied next to `node_modules`, where their imports are looked up."""
+"""Programs for Node. They are copied next to `node_modules`, where their imports are looked up, and
+the helper for agents beside them.
+"""
 
 
 def ensure(name: str) -> Path:
@@ -69,7 +73,7 @@ def command_of(chosen: Adapter) -> tuple[list[str], dict[str, str]]:
     here = chosen.folder
     folder = HOME / chosen.name
     values = {"{here}": str(here), "{env}": str(folder), "{python}": sys.executable}
-    variables = {"PYTHONPATH": str(HERE / "_vendor"), "PYTHONNOUSERSITE": "1"}
+    variables = {"PYTHONPATH": str(HELPERS), "PYTHONNOUSERSITE": "1"}
     if any((here / lock).exists() for lock in LOCKS):
         values["{python}"] = str(ensure(chosen.name))
         _copy_scripts(here, folder)
@@ -89,9 +93,12 @@ def command_of(chosen: Adapter) -> tuple[list[str], dict[str, str]]:
 
 
 def _copy_scripts(source: Path, target: Path) -> None:
-    for path in source.iterdir():
+    scripts = [path for path in source.iterdir() if path.suffix in SCRIPTS]
+    if scripts:
+        scripts += HELPERS.glob("*.mjs")
+    for path in scripts:
         copy = target / path.name
-        if path.suffix in SCRIPTS and (not copy.exists() or differ(path, copy)):
+        if not copy.exists() or differ(path, copy):
             shutil.copy(path, copy)
 
 
