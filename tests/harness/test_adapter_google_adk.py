@@ -39,7 +39,7 @@ def unwrapped(lines: list[Line]) -> list[Line]:
 
 
 class TestGoogleADK(AdapterProof):
-    subject = Subject("google_adk", Unwrapped(), model="gemini/scripted")
+    subject = Subject("google_adk", Unwrapped(), model="gemini/scripted", tells_waits=False)
 
     async def test_other_models_are_reached_through_litellm(self) -> None:
         """The same conversation, as chat completions."""

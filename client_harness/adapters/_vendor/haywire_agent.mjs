@@ -19,7 +19,7 @@ import { createInterface } from "node:readline";
 /** The header of MCP requests that holds the number of the agent's step. */
 export const HEADER = "x-agent-step";
 const PROTOCOL = 2;
-/** The statuses with which a provider says that it is busy. */
+/** The HTTP statuses with which a provider says that it is busy. */
 const BUSY = [429, 503, 529];
 /** How providers say that a request is too long for a model. */
 const TOO_LONG = [
@@ -72,6 +72,25 @@ export class Steps {
   };
 }
 
+/** Tells how long the agent waits for a provider that is busy, which does not count as its time. */
+export class Waits {
+  #tell;
+  #since;
+
+  constructor(tell) {
+    this.#tell = tell;
+  }
+
+  /** Do as fetch: for the client of the model. */
+  fetch = async (url, init) => {
+    if (this.#since !== undefined) this.#tell((performance.now() - this.#since) / 1000);
+    this.#since = undefined;
+    const response = await fetch(url, init);
+    if (BUSY.includes(response.status)) this.#since = performance.now();
+    return response;
+  };
+}
+
 /** An agent. A subclass has start(session) and turn(text), and sets its name and version. */
 export class Agent {
   name = "agent";
@@ -82,13 +101,13 @@ export class Agent {
   closing = [];
   /** It is aborted when the present request is over or given up. */
   signal;
-  /** Set by serve: the steps, and what tells that it waits some seconds for its provider. */
+  /** Set by serve; backoff tells that the agent waits some seconds for its provider. */
   steps;
+  waits;
   backoff;
   _usage = {};
   _kept = [];
   _spent = 0;
-  #refusedAt;
 
   /** Take a past session { number, of, at, messages }. By itself, an agent keeps all of them. */
   remember(past) {
@@ -118,15 +137,6 @@ export class Agent {
     }
     if (this.left <= 0) throw new Limit(`it used ${maxTokens} tokens`);
   }
-
-  /** Do as fetch, for the client of the model, and tell how long it waits if that is busy. */
-  modelFetch = async (url, init) => {
-    if (this.#refusedAt !== undefined) this.backoff((performance.now() - this.#refusedAt) / 1000);
-    this.#refusedAt = undefined;
-    const response = await fetch(url, init);
-    if (BUSY.includes(response.status)) this.#refusedAt = performance.now();
-    return response;
-  };
 }
 
 function settings() {
@@ -224,6 +234,7 @@ class Service {
       tell("backoff", { seconds });
       this.#waited += seconds;
     };
+    agent.waits = new Waits(agent.backoff);
   }
 
   cancel(number) {

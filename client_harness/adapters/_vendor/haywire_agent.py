@@ -28,6 +28,7 @@ import json
 import os
 import sys
 import threading
+import time
 import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -37,6 +38,8 @@ PROTOCOLS = (1, 2)
 """The versions of the contract that this file speaks."""
 HEADER = "x-agent-step"
 """The header of MCP requests that holds the number of the agent's step."""
+BUSY = (429, 503, 529)
+"""The HTTP statuses with which a provider says that it is busy."""
 TOO_LONG = (
     "context_length_exceeded",
     "maximum context length",
@@ -200,6 +203,40 @@ class Steps:
         self.number_now(request)
 
 
+class Waits:
+    """Tells how long the agent waits for a provider that is busy; that does not count as its time.
+
+    `hooks` are event hooks for an httpx client of the model, `hooks_now` for one that is plain.
+    """
+
+    def __init__(self, tell: Callable[[float], None]) -> None:
+        self._tell = tell
+        self._since: float | None = None
+        self.hooks_now = {"request": [self.asks], "response": [self.hears]}
+        self.hooks = {"request": [self._asks], "response": [self._hears]}
+
+    def refused(self) -> None:
+        """Say that the provider has just refused a request."""
+        self._since = time.monotonic()
+
+    def asks(self, request: Any = None) -> None:
+        """Say that a request begins: until now, the agent has waited if the last was refused."""
+        if self._since is not None:
+            self._tell(time.monotonic() - self._since)
+            self._since = None
+
+    def hears(self, response: Any) -> None:
+        """Say that a response has come, which may be a refusal."""
+        if response.status_code in BUSY:
+            self.refused()
+
+    async def _asks(self, request: Any) -> None:
+        self.asks()
+
+    async def _hears(self, response: Any) -> None:
+        self.hears(response)
+
+
 class Agent:
     """An agent. A subclass has `start` and `turn`, each either a coroutine or a plain method.
 
@@ -226,6 +263,7 @@ class Agent:
 
     settings: Settings
     steps: Steps
+    waits: Waits
     stack: contextlib.AsyncExitStack
     """What is entered here in `start` or in a turn is left when the conversation is over."""
     backoff: Callable[[float], None]
@@ -255,9 +293,23 @@ class Agent:
         for name, amount in amounts.items():
             if amount:
                 self._usage[name] = self._usage.get(name, 0) + amount
+                self._spent += amount if name in ("prompt_tokens", "completion_tokens") else 0
+
+    @property
+    def left(self) -> int:
+        """How many tokens the conversation may still use; less than 0 if it used too many."""
+        return int(self.settings.max_tokens - self._spent)
+
+    def check_limits(self) -> None:
+        """Raise a `Limit` if it may not ask its model again. Each answer has to begin a step."""
+        if self.steps.current >= self.settings.max_steps:
+            raise Limit(f"it made {self.settings.max_steps} requests to its model")
+        if self.left <= 0:
+            raise Limit(f"it used {self.settings.max_tokens} tokens")
 
     _usage: dict[str, Any]
     _kept: list[dict[str, Any]]
+    _spent: float
 
 
 def opening(at: str) -> str:
@@ -356,8 +408,10 @@ class _Service:
         agent = self.agent
         agent.steps = Steps(self.tell)
         agent.backoff = self._back_off
+        agent.waits = Waits(self._back_off)
         agent._usage = {}
         agent._kept = []
+        agent._spent = 0
         loop = asyncio.get_running_loop()
         self.requests = asyncio.Queue()
         self.task = asyncio.current_task()
@@ -404,12 +458,13 @@ class _Service:
 
     async def _answer(self, request: dict[str, Any]) -> dict[str, Any]:
         params = request.get("params") or {}
+        if request["method"] == "close":
+            return {"result": {}}
         handler = {
             "initialize": self._initialize,
             "history/session": self._remember,
             "session/start": self._start,
             "turn": self._turn,
-            "close": self._close,
         }.get(request["method"])
         if handler is None:
             text = f"there is no method {request['method']!r}"
@@ -427,10 +482,8 @@ class _Service:
         for name in ("history", "tool_refresh", "remembers", "terms"):
             declared[name] = getattr(agent, name)
         if self.protocol >= 2:
-            declared["protocol"] = self.protocol
-            declared["instructions"] = agent.instructions
-            declared["steps"] = agent.steps_are_numbered
-            declared["options"] = list(agent.options) if agent.options is not None else None
+            declared |= {"protocol": self.protocol, "instructions": agent.instructions}
+            declared |= {"steps": agent.steps_are_numbered, "options": agent.options}
         return {name: value for name, value in declared.items() if value is not None}
 
     async def _remember(self, number: Any, params: dict[str, Any]) -> dict[str, Any]:
@@ -446,15 +499,9 @@ class _Service:
         last = history[-1] if history and isinstance(history, list) else {}
         if history and not last.get("goes_on"):
             self.opening = f"{opening(params['now'])}\n"
-        session = Session(
-            servers,
-            history,
-            params["now"],
-            params.get("instructions"),
-            params.get("trial", ""),
-            params.get("deadline"),
-            params.get("terms") or {},
-        )
+        names = ("instructions", "trial", "deadline", "terms")
+        more = {name: params[name] for name in names if params.get(name)}
+        session = Session(servers, history, params["now"], **more)
         answer = await self._guarded(number, self.agent.start, session)
         if answer.get("status") in ("error", "limit"):
             raise Failure(answer["detail"])  # version 1 has no other way to say it here
@@ -466,9 +513,6 @@ class _Service:
         self.agent.steps.current = 0
         self.deadline = params.get("deadline")
         return await self._guarded(number, self.agent.turn, text)
-
-    async def _close(self, number: Any, params: dict[str, Any]) -> dict[str, Any]:
-        return {}
 
     async def _guarded(self, number: Any, act: Callable[[Any], Any], given: Any) -> dict[str, Any]:
         """Return the result of what the agent does, whatever becomes of it."""

@@ -16,13 +16,12 @@ import secrets
 import sys
 import tempfile
 import threading
-import time
 import urllib.error
 import urllib.request
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NoReturn, cast
 
 import haywire_agent as haywire
 
@@ -39,6 +38,35 @@ _GRACE = 3.0
 """Seconds in which a product may end a turn by itself."""
 _TOO_LONG = ("context", "too long", "token")
 """What providers say if a conversation no longer fits."""
+
+
+class Product(haywire.Agent):
+    """An agent that is a product. A subclass has `start`, which sets both of these, and `talk`."""
+
+    relay: Relay
+    program: Program
+
+    async def turn(self, text: str) -> str:
+        """Say something to the product, and return what it answers."""
+        self.used(model=self.settings.model)
+        return await self.relay.while_hopeful(self._talking(text))
+
+    async def talk(self, text: str) -> str | None:
+        """Say something to the product, and return what it answers, or None if it ends instead.
+
+        Raises `Failure`.
+        """
+        raise NotImplementedError
+
+    async def _talking(self, text: str) -> str:
+        try:
+            said = await self.talk(text)
+        except asyncio.CancelledError:
+            await self.program.stop()
+            raise
+        if said is None:
+            self.relay.check(f"{self.name} has ended")
+        return said
 
 
 class Relay:
@@ -62,9 +90,7 @@ class Relay:
         self.headers: dict[str, dict[str, str]] = {"model": {}}
         self.is_step = steps
         self.tokens = tokens
-        self.left = agent.settings.max_tokens
         self.problem: haywire.Failure | None = None
-        self.failed_at: float | None = None
         self.in_vain = 0
         self.loop = asyncio.get_running_loop()
         self.is_hopeless = asyncio.Event()
@@ -106,7 +132,7 @@ class Relay:
             await asyncio.wait({turn})
         raise self.problem or haywire.Failure("the turn did not end")
 
-    def check(self, detail: str) -> None:
+    def check(self, detail: str) -> NoReturn:
         """Raise what went wrong, if a turn has failed with `detail`."""
         raise self.problem or haywire.Failure(detail)
 
@@ -140,22 +166,15 @@ class Relay:
             # Nobody waits for an answer to a GET, which brings notifications.
             return self._forward(handler, self.upstream[name] + rest, body, headers)
         is_step = self.is_step(rest, _parsed(body))
-        if is_step and (reached := self._limit()) is not None:
-            self.problem = reached
-            text = json.dumps({"error": {"message": str(reached), "code": 400}})
-            return _answer(handler, 400, text.encode())
-        if self.failed_at is not None:
-            self.agent.backoff(time.monotonic() - self.failed_at)
-            self.failed_at = None
+        if is_step:
+            try:
+                self.agent.check_limits()
+            except haywire.Limit as reached:
+                self.problem = reached
+                text = json.dumps({"error": {"message": str(reached), "code": 400}})
+                return _answer(handler, 400, text.encode())
+        self.agent.waits.asks()
         self._forward(handler, self.upstream[name] + rest, body, headers, is_step)
-
-    def _limit(self) -> haywire.Failure | None:
-        settings = self.agent.settings
-        if self.agent.steps.current >= settings.max_steps:
-            return haywire.Limit(f"it asked its model more than {settings.max_steps} times")
-        if self.left <= 0:
-            return haywire.Limit(f"it used more than {settings.max_tokens} tokens")
-        return None
 
     def _forward(
         self,
@@ -200,13 +219,12 @@ class Relay:
     def _failed(self, is_step: bool | None, problem: haywire.Failure) -> None:
         if is_step:
             self.problem = problem
-            self.failed_at = time.monotonic()
+            self.agent.waits.refused()
             if problem.lasting or self.in_vain >= _TRIES:
                 self.loop.call_soon_threadsafe(self.is_hopeless.set)
 
     def _count(self, said: bytes) -> None:
         asked, answered = self.tokens(list(_events(said)))
-        self.left -= asked + answered
         self.agent.used(prompt_tokens=asked, completion_tokens=answered, requests=1)
 
 

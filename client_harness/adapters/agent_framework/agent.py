@@ -31,7 +31,6 @@ class Conversation(haywire.Agent):
 
     async def start(self, session: haywire.Session) -> None:
         """Connect to the servers and begin a conversation."""
-        self.left = self.settings.max_tokens
         self.new_messages = native(session.history)
         self.servers = []
         for server in session.servers:
@@ -81,8 +80,11 @@ class Conversation(haywire.Agent):
             raise haywire.Outage("OPENAI_API_KEY is not set", lasting=True)
         return OpenAIChatCompletionClient(
             name.removeprefix("openai/"),
-            base_url=base,
-            api_key=key or "none",
+            async_client=openai.AsyncOpenAI(
+                base_url=base,
+                api_key=key or "none",
+                http_client=openai.DefaultAsyncHttpxClient(event_hooks=self.waits.hooks),
+            ),
             function_invocation_configuration={
                 # One more than are allowed, because the library's own limit is no error.
                 "max_iterations": self.settings.max_steps + 1,
@@ -93,16 +95,11 @@ class Conversation(haywire.Agent):
 
     async def ask(self, context: Any, call_next: Any) -> None:
         """Let the library ask its model, and count what that uses. Its calls are one step."""
-        if self.requests >= self.settings.max_steps:
-            raise haywire.Limit(f"it made {self.settings.max_steps} requests to its model")
-        if self.left <= 0:
-            raise haywire.Limit(f"it used {self.settings.max_tokens} tokens")
-        self.requests += 1
+        self.check_limits()
         await call_next()
         usage = context.result.usage_details or {}
         tokens_in = usage.get("input_token_count") or 0
         tokens_out = usage.get("output_token_count") or 0
-        self.left -= tokens_in + tokens_out
         self.used(
             model=self.settings.model,
             prompt_tokens=tokens_in,
@@ -112,11 +109,10 @@ class Conversation(haywire.Agent):
         acts = False
         for message in context.result.messages:
             acts |= any(content.type == "function_call" for content in message.contents)
-        self.steps.at(self.requests, context.result.text if acts else "")
+        self.steps.begin(context.result.text if acts else "")
 
     async def turn(self, text: str) -> str:
         """Run the agent on a text of the user."""
-        self.requests = 0
         for server in self.servers:
             await server.load_tools()
         messages = [*self.new_messages, Message("user", [text])]

@@ -38,7 +38,7 @@ class Conversation extends haywire.Agent {
       throw new Error("name a model of OpenAI, as in --model openai/gpt-5, or an --api-base");
     }
     if (!apiBase && !key) throw new haywire.Outage("OPENAI_API_KEY is not set", { lasting: true });
-    const given = { baseURL: apiBase, apiKey: key ?? "none", fetch: this.modelFetch };
+    const given = { baseURL: apiBase, apiKey: key ?? "none", fetch: this.waits.fetch };
     return createOpenAI(given).chat((model ?? "").replace(/^openai\//, ""));
   }
 

@@ -5,7 +5,6 @@ It runs in its own environment and imports nothing from Haywire but the helpers 
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 import uuid
@@ -27,7 +26,7 @@ QUIET = {
 }
 
 
-class Conversation(haywire.Agent):
+class Conversation(product.Product):
     """One conversation: a running Claude Code, and the relay that it talks through."""
 
     name = "claude_code"
@@ -62,23 +61,13 @@ class Conversation(haywire.Agent):
         variables |= QUIET
         self.program = await product.Program.start(self, command, home, variables)
 
-    async def turn(self, text: str) -> str:
+    async def talk(self, text: str) -> str | None:
         """Say something to Claude Code, and return what it answers."""
-        self.used(model=self.settings.model)
-        return await self.relay.while_hopeful(self.talk(text))
-
-    async def talk(self, text: str) -> str:
-        """Talk to the product, which ends if this is cut short."""
         await self.program.send({"type": "user", "message": {"role": "user", "content": text}})
-        try:
-            async for message in self.program.messages():
-                if message.get("type") == "result":
-                    return self.result(message)
-        except asyncio.CancelledError:
-            await self.program.stop()
-            raise
-        self.relay.check("Claude Code has ended")
-        return ""
+        async for message in self.program.messages():
+            if message.get("type") == "result":
+                return self.result(message)
+        return None
 
     def result(self, message: dict[str, Any]) -> str:
         """Return the text of a result, or raise what went wrong."""

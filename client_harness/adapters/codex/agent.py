@@ -5,7 +5,6 @@ It runs in its own environment and imports nothing from Haywire but the helpers 
 
 from __future__ import annotations
 
-import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ OFF = ("shell_tool", "unified_exec", "view_image", "apps", "plugins", "goals")
 """Features that are switched off, because their tools are not those of the services."""
 
 
-class Conversation(haywire.Agent):
+class Conversation(product.Product):
     """One conversation: a running app server, and the relay that it talks through."""
 
     name = "codex"
@@ -85,37 +84,27 @@ class Conversation(haywire.Agent):
         lines = [f"{name} = {json.dumps(value)}\n" for name, value in values.items()]
         (folder / "config.toml").write_text("".join(lines), encoding="utf-8")
 
-    async def turn(self, text: str) -> str:
+    async def talk(self, text: str) -> str | None:
         """Say something to Codex, and return its last message."""
-        self.used(model=self.settings.model)
-        return await self.relay.while_hopeful(self.talk(text))
-
-    async def talk(self, text: str) -> str:
-        """Talk to the product, which ends if this is cut short."""
         said = ""
-        try:
-            if not self.is_fresh:
-                await self.program.stop()
-                await self.connect()
-                await self.program.ask("thread/resume", {**self.thread, **self.began})
-            self.is_fresh = False
-            given = {"input": [{"type": "text", "text": text}]}
-            await self.program.ask("turn/start", {**self.thread, **given})
-            async for message in self.program.heard():
-                params = message.get("params") or {}
-                item = params.get("item") or {}
-                if message.get("method") == "item/completed" and item["type"] == "agentMessage":
-                    said = item["text"]
-                if message.get("method") == "turn/completed":
-                    if params["turn"]["status"] == "completed":
-                        return said
-                    error = params["turn"].get("error") or {}
-                    self.relay.check(error.get("message") or params["turn"]["status"])
-        except asyncio.CancelledError:
+        if not self.is_fresh:
             await self.program.stop()
-            raise
-        self.relay.check("Codex has ended")
-        return ""
+            await self.connect()
+            await self.program.ask("thread/resume", {**self.thread, **self.began})
+        self.is_fresh = False
+        given = {"input": [{"type": "text", "text": text}]}
+        await self.program.ask("turn/start", {**self.thread, **given})
+        async for message in self.program.heard():
+            params = message.get("params") or {}
+            item = params.get("item") or {}
+            if message.get("method") == "item/completed" and item["type"] == "agentMessage":
+                said = item["text"]
+            if message.get("method") == "turn/completed":
+                if params["turn"]["status"] == "completed":
+                    return said
+                error = params["turn"].get("error") or {}
+                self.relay.check(error.get("message") or params["turn"]["status"])
+        return None
 
 
 def is_step(path: str, body: dict[str, Any]) -> bool:

@@ -5,7 +5,6 @@ It runs in its own environment and imports nothing from Haywire but the helpers 
 
 from __future__ import annotations
 
-import asyncio
 import json
 import uuid
 from pathlib import Path
@@ -18,7 +17,7 @@ PACKAGE = "@google/gemini-cli"
 ENDPOINT = "https://generativelanguage.googleapis.com"
 
 
-class Conversation(haywire.Agent):
+class Conversation(product.Product):
     """One conversation: a home that holds its session, and the relay that it talks through."""
 
     name = "gemini_cli"
@@ -61,35 +60,25 @@ class Conversation(haywire.Agent):
             began = await self.program.ask("session/new", given)
             self.session = {"sessionId": began["sessionId"]}
 
-    async def turn(self, text: str) -> str:
+    async def talk(self, text: str) -> str | None:
         """Say something to Gemini CLI, and return what it says after its last call."""
-        self.used(model=self.settings.model)
-        return await self.relay.while_hopeful(self.talk(text))
-
-    async def talk(self, text: str) -> str:
-        """Talk to the product, which ends if this is cut short."""
         said = ""
-        try:
-            prompt = {"prompt": [{"type": "text", "text": text}]}
-            number = await self.program.request("session/prompt", {**self.session, **prompt})
-            async for message in self.program.heard():
-                update = (message.get("params") or {}).get("update") or {}
-                kind = update.get("sessionUpdate")
-                if kind == "tool_call":
-                    said = ""
-                elif kind == "agent_message_chunk":
-                    said += update["content"].get("text") or ""
-                if message.get("id") == number and "method" not in message:
-                    ended = (message.get("result") or {}).get("stopReason")
-                    if ended != "end_turn" or self.relay.problem is not None:
-                        error = message.get("error") or {}
-                        self.relay.check(str(error.get("message") or ended))
-                    return said
-        except asyncio.CancelledError:
-            await self.program.stop()
-            raise
-        self.relay.check("Gemini CLI has ended")
-        return ""
+        prompt = {"prompt": [{"type": "text", "text": text}]}
+        number = await self.program.request("session/prompt", {**self.session, **prompt})
+        async for message in self.program.heard():
+            update = (message.get("params") or {}).get("update") or {}
+            kind = update.get("sessionUpdate")
+            if kind == "tool_call":
+                said = ""
+            elif kind == "agent_message_chunk":
+                said += update["content"].get("text") or ""
+            if message.get("id") == number and "method" not in message:
+                ended = (message.get("result") or {}).get("stopReason")
+                if ended != "end_turn" or self.relay.problem is not None:
+                    error = message.get("error") or {}
+                    self.relay.check(str(error.get("message") or ended))
+                return said
+        return None
 
 
 def is_step(path: str, body: dict[str, Any]) -> bool:

@@ -46,7 +46,6 @@ class Conversation(haywire.Agent):
 
     async def start(self, session: haywire.Session) -> None:
         """Begin a conversation. Each server's name is in front of the names of its tools."""
-        self.left = self.settings.max_tokens
         toolsets = []
         for server in session.servers:
             connection = StreamableHTTPConnectionParams(
@@ -99,16 +98,14 @@ class Conversation(haywire.Agent):
         return LiteLlm(model=f"openai/{name.removeprefix('openai/')}", api_base=base, api_key=key)
 
     def may_ask(self, callback_context: Any, llm_request: Any) -> None:
-        """Raise a `Limit` if there are no tokens left for another request to the model."""
-        if self.left <= 0:
-            raise haywire.Limit(f"it used {self.settings.max_tokens} tokens")
+        """Raise a `Limit` if there may be no other request to the model."""
+        self.check_limits()
 
     def count(self, callback_context: Any, llm_response: Any) -> None:
         """Count what a response of the model used. Its calls are one step."""
         usage = llm_response.usage_metadata or types.GenerateContentResponseUsageMetadata()
         tokens_in = usage.prompt_token_count or 0
         tokens_out = (usage.candidates_token_count or 0) + (usage.thoughts_token_count or 0)
-        self.left -= tokens_in + tokens_out
         self.used(
             model=self.settings.model,
             prompt_tokens=tokens_in,

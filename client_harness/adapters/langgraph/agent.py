@@ -36,7 +36,6 @@ class Conversation(haywire.Agent):
 
     async def start(self, session: haywire.Session) -> None:
         """Begin a conversation. The library connects anew for each call."""
-        self.left = self.settings.max_tokens
         self.messages = native(session.history)
         # The library puts a connection's name and one underscore in front of a tool's name. By
         # itself, it would wait without end for a reply that cannot be read.
@@ -69,6 +68,7 @@ class Conversation(haywire.Agent):
         """Return the model that the settings name, at their base URL if they have one."""
         name = self.settings.model
         given: dict[str, Any] = {"temperature": self.settings.temperature}
+        given["http_async_client"] = openai.DefaultAsyncHttpxClient(event_hooks=self.waits.hooks)
         if not name:
             raise ValueError("name a model, as in --model openai/gpt-5")
         if self.settings.api_base is not None:
@@ -83,7 +83,6 @@ class Conversation(haywire.Agent):
 
     async def turn(self, text: str) -> str:
         """Run the agent on a text of the user."""
-        self.requests = 0
         try:
             done = await self.agent.ainvoke({"messages": [*self.messages, HumanMessage(text)]})
         except (ModelError, openai.OpenAIError) as unreached:
@@ -103,23 +102,18 @@ class Stepping(AgentMiddleware):
     async def awrap_model_call(self, request: Any, handler: Any) -> Any:
         """Ask the model with the tools that there are now."""
         talk = self.talk
-        talk.requests += 1
-        if talk.requests > talk.settings.max_steps:
-            raise haywire.Limit(f"it made {talk.settings.max_steps} requests to its model")
-        if talk.left <= 0:
-            raise haywire.Limit(f"it used {talk.settings.max_tokens} tokens")
+        talk.check_limits()
         self.found = {tool.name: tool for tool in await talk.client.get_tools()}
         response = await handler(request.override(tools=list(self.found.values())))
         message = response.result[-1]
         usage = message.usage_metadata or {"input_tokens": 0, "output_tokens": 0}
-        talk.left -= usage["input_tokens"] + usage["output_tokens"]
         talk.used(
             model=talk.settings.model,
             prompt_tokens=usage["input_tokens"],
             completion_tokens=usage["output_tokens"],
             requests=1,
         )
-        talk.steps.at(talk.requests, message.text if message.tool_calls else "")
+        talk.steps.begin(message.text if message.tool_calls else "")
         return response
 
     async def awrap_tool_call(self, request: Any, handler: Any) -> Any:

@@ -38,8 +38,7 @@ class Hooks(RunHooks):
 
     async def on_llm_start(self, *told: Any) -> None:
         """Stop before a request for which no tokens are left."""
-        if self.conversation.left <= 0:
-            raise haywire.Limit(f"it used {self.conversation.settings.max_tokens:,} tokens")
+        self.conversation.check_limits()
 
     async def on_llm_end(self, context: Any, agent: Any, response: Any) -> None:
         """Begin the next step, which are the calls in the answer."""
@@ -47,7 +46,6 @@ class Hooks(RunHooks):
         said = [ItemHelpers.extract_text(item) or "" for item in response.output]
         mine.steps.begin("".join(said))
         used = response.usage
-        mine.left -= used.total_tokens
         mine.used(
             model=mine.settings.model,
             prompt_tokens=used.input_tokens,
@@ -64,7 +62,6 @@ class Conversation(haywire.Agent):
 
     async def start(self, session: haywire.Session) -> None:
         """Connect to the servers and begin a conversation."""
-        self.left = self.settings.max_tokens
         self.items = native(session.history)
         servers = []
         for server in session.servers:
@@ -95,7 +92,8 @@ class Conversation(haywire.Agent):
             raise ValueError("name a model, as in --model openai/gpt-5")
         key = os.environ.get("OPENAI_API_KEY") or ("none" if base else None)
         try:
-            client = openai.AsyncOpenAI(base_url=base, api_key=key)
+            http = openai.DefaultAsyncHttpxClient(event_hooks=self.waits.hooks)
+            client = openai.AsyncOpenAI(base_url=base, api_key=key, http_client=http)
         except openai.OpenAIError as unusable:
             # This is how the library says that there is no API key.
             raise haywire.Outage(str(unusable), lasting=True) from None

@@ -12,6 +12,7 @@ from typing import Any
 
 import haywire_agent as haywire  # ty: ignore[import-not-found]
 import httpx2
+import openai
 from pydantic_ai import Agent  # ty: ignore[import-not-found]
 from pydantic_ai.exceptions import (  # ty: ignore[import-not-found]
     ModelAPIError,
@@ -52,7 +53,6 @@ class Conversation(haywire.Agent):
 
         Each server's name is put in front of the names of its tools.
         """
-        self.left = self.settings.max_tokens
         self.messages = native(session.history)
         self.terms_given = session.terms
         clients: dict[str, httpx2.AsyncClient] = {}
@@ -100,7 +100,9 @@ class Conversation(haywire.Agent):
         return OpenAIChatModel(
             name.removeprefix("openai/").removeprefix("openai:"),
             provider=OpenAIProvider(
-                base_url=base, api_key=os.environ.get("OPENAI_API_KEY", "none")
+                base_url=base,
+                api_key=os.environ.get("OPENAI_API_KEY", "none"),
+                http_client=openai.DefaultAsyncHttpxClient(event_hooks=self.waits.hooks),
             ),
         )
 
@@ -134,7 +136,6 @@ class Conversation(haywire.Agent):
         except ModelAPIError as unreached:
             raise haywire.Outage(haywire.explained(unreached)) from None
         finally:
-            self.left -= usage.input_tokens + usage.output_tokens
             self.used(
                 model=self.settings.model,
                 prompt_tokens=usage.input_tokens,

@@ -39,7 +39,6 @@ class Conversation(haywire.Agent):
 
     def start(self, session: haywire.Session) -> None:
         """Begin a conversation."""
-        self.left = self.settings.max_tokens
         self.servers = {}
         for server in session.servers:
             self.servers[server.name] = {
@@ -73,6 +72,8 @@ class Conversation(haywire.Agent):
             raise ValueError("name a model of OpenAI, as in --model openai/gpt-5, or an --api-base")
         key = os.environ.get("OPENAI_API_KEY", "none" if base is not None else None)
         given: dict[str, Any] = {"api_base": base, "api_key": key}
+        http = openai.DefaultHttpxClient(event_hooks=self.waits.hooks_now)
+        given["client_kwargs"] = {"http_client": http}
         if self.settings.temperature is not None:
             given["temperature"] = self.settings.temperature
         try:
@@ -93,7 +94,6 @@ class Conversation(haywire.Agent):
 
     def turn(self, text: str) -> str:
         """Run the agent on a text of the user."""
-        self.requests = 0
         self.list_tools()
         try:
             # One more than are allowed, because the library asks once more when its steps are over.
@@ -116,21 +116,16 @@ class Counting(OpenAIModel):
     def generate(self, *args: Any, **given: Any) -> Any:
         """Ask the model."""
         talk = self.talk
-        if talk.requests >= talk.settings.max_steps:
-            raise haywire.Limit(f"it made {talk.settings.max_steps} requests to its model")
-        if talk.left <= 0:
-            raise haywire.Limit(f"it used {talk.settings.max_tokens} tokens")
-        talk.requests += 1
+        talk.check_limits()
         message = super().generate(*args, **given)
         usage = message.token_usage
-        talk.left -= usage.input_tokens + usage.output_tokens
         talk.used(
             model=talk.settings.model,
             prompt_tokens=usage.input_tokens,
             completion_tokens=usage.output_tokens,
             requests=1,
         )
-        talk.steps.at(talk.requests, message.content or "")
+        talk.steps.begin(message.content or "")
         return message
 
 

@@ -42,7 +42,6 @@ class Conversation(haywire.Agent):
 
         Each server's name is put in front of the names of its tools.
         """
-        self.left = self.settings.max_tokens
         self.clients = []
         for server in session.servers:
             way = functools.partial(transport, server, self.steps)
@@ -65,14 +64,18 @@ class Conversation(haywire.Agent):
         base = self.settings.api_base
         if not name:
             raise ValueError("name a model, as in --model openai/gpt-5")
-        client: dict[str, Any] = {}
-        if base is not None:
-            key = os.environ.get("OPENAI_API_KEY", "none")
-            client = {"base_url": base, "api_key": key}
+        key = os.environ.get("OPENAI_API_KEY", "none" if base is not None else None)
+        http = openai.DefaultAsyncHttpxClient(event_hooks=self.waits.hooks)
+        try:
+            client = openai.AsyncOpenAI(base_url=base, api_key=key, http_client=http)
+        except openai.OpenAIError as unusable:
+            # This is how the library says that there is no API key.
+            raise haywire.Outage(str(unusable), lasting=True) from None
+        self.stack.push_async_callback(client.close)
         params = {}
         if self.settings.temperature is not None:
             params["temperature"] = self.settings.temperature
-        return OpenAIModel(client_args=client, model_id=name, params=params)
+        return OpenAIModel(client=client, model_id=name, params=params)
 
     async def refresh(self, event: BeforeModelCallEvent) -> None:
         """List tools again before a request to the model; by default, they are listed once."""
@@ -102,7 +105,6 @@ class Conversation(haywire.Agent):
             raise failure(problem) from None
         finally:
             spent = self.agent.event_loop_metrics.accumulated_usage
-            self.left -= spent["totalTokens"] - before["totalTokens"]
             self.used(
                 model=self.settings.model,
                 prompt_tokens=spent["inputTokens"] - before["inputTokens"],
@@ -136,9 +138,6 @@ def failure(problem: Exception) -> Exception:
         return haywire.Limit(haywire.explained(problem))
     if isinstance(problem, (openai.APIError, ModelThrottledException)):
         return haywire.Outage(haywire.explained(problem))
-    if isinstance(problem, openai.OpenAIError):
-        # This is how the library says that there is no API key.
-        return haywire.Outage(str(problem), lasting=True)
     return problem
 
 

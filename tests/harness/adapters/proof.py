@@ -197,6 +197,21 @@ class AdapterProof:
                 [say("Never.")], new_session("clock"), "Go", api_base="http://127.0.0.1:9/v1"
             )
 
+    async def test_it_tells_how_long_it_waits_for_a_busy_provider(self) -> None:
+        subject = self.subject
+        if not subject.tells_waits:
+            pytest.skip("its adapter.yaml says that it cannot")
+        told: list[tuple[str, Any]] = []
+        async with (
+            playing([fails(503, after=0.2), say("Done.")], subject.wire) as endpoint,
+            talking(subject, new_session("clock"), endpoint, []) as made,
+        ):
+            made._peer.hears = lambda *said: told.append(said)
+            result = await made.turn("Go")
+        assert (result.text, len(endpoint.bodies)) == ("Done.", 2), result
+        waits = [said["seconds"] for method, said in told if method == "backoff"]
+        assert len(waits) == 1 and waits[0] > 0, told
+
     def test_a_careful_model_passes_a_scenario_with_faults(self, tmp_path: Path) -> None:
         """It also holds a service back, and is judged from the services' trace."""
         subject = self.subject

@@ -27,7 +27,8 @@ class Subject:
     """An adapter under test.
 
     `wire` is what its model speaks, `tool` how it calls a service's tool to the model, `options`
-    what it needs beside the address of the endpoint.
+    what it needs beside the address of the endpoint, and `tells_waits` whether it says how long it
+    waits for a busy provider.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Subject:
     tool: str = "{service}__{tool}"
     model: str = "openai/scripted"
     options: dict[str, Any] = field(default_factory=dict)
+    tells_waits: bool = True
 
     @property
     def about(self) -> About:
