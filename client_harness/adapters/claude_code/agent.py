@@ -21,7 +21,7 @@ QUIET = {
     "DISABLE_AUTOUPDATER": "1",
     # All tools are in each request, as the services have them, and none must be looked for.
     "ENABLE_TOOL_SEARCH": "false",
-    # Only in this version of the protocol do the services announce new tools to it.
+    # It hears of new tools in the newer version, too, but on a busy machine not always in time.
     "MCP_PROTOCOL_NEGOTIATION": "legacy",
 }
 
