@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from client_harness.collecting import seldom_collecting
 from client_harness.commands import (
     agents,
     authoring,
@@ -93,7 +94,8 @@ def main() -> None:
     its traceback.
     """
     try:
-        app()
+        with seldom_collecting():
+            app()
     except Exception as problem:
         from servers.kit.errors import InputError
 

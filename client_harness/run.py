@@ -19,6 +19,7 @@ import anyio
 from client_harness._host import Host, Servers
 from client_harness.budget import Spent
 from client_harness.chosen import slugs
+from client_harness.collecting import seldom_collecting
 from client_harness.contract import AgentError, Assignment, ProviderOutage
 from client_harness.conversation import Outage, converse, crashed, failed, identity_of, leaf
 from client_harness.delivery import check_delivery, check_terms
@@ -154,7 +155,8 @@ class Run:
         shows when an agent runs.
         """
         try:
-            anyio.run(self._finish, tell)
+            with seldom_collecting():
+                anyio.run(self._finish, tell)
         except BaseExceptionGroup as group:
             if isinstance(leaf(group), InputError | KeyboardInterrupt):
                 raise leaf(group) from None

@@ -5,6 +5,8 @@ They are called through a real MCP client of the episode's server, in memory or 
 
 from __future__ import annotations
 
+import functools
+import ssl
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -138,6 +140,12 @@ def outliving(**options: Any) -> Any:
 
     Otherwise the exception would end the SDK's client as a whole.
     """
+    return _outliving()(**options)
+
+
+@functools.cache
+def _outliving() -> type[Any]:
+    """Return the class of such transports: to make one for each trial costs more than a call."""
     import httpx2
 
     class Outliving(httpx2.AsyncHTTPTransport):
@@ -147,7 +155,16 @@ def outliving(**options: Any) -> Any:
             except httpx2.TransportError as broken:
                 return httpx2.Response(502, text=str(broken), request=request)
 
-    return Outliving(**options)
+    return Outliving
+
+
+@functools.cache
+def _unchecked() -> ssl.SSLContext:
+    """Return what connections to loopback need of certificates, which is none."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    return context
 
 
 class Straight(Tools):
@@ -172,7 +189,7 @@ async def over_http(session: Session, server: dict[str, Any]) -> AsyncGenerator[
 
     mode = "legacy" if session.hidden else "auto"
     # Loopback needs no certificates, and loading their store takes longer than a trial.
-    transport = outliving(verify=False)
+    transport = outliving(verify=_unchecked())
     async with (
         httpx2.AsyncClient(transport=transport, headers=server["headers"], timeout=60) as http,
         Client(streamable_http_client(server["url"], http_client=http), mode=mode) as client,

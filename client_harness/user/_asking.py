@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from dataclasses import dataclass
 
@@ -85,8 +86,12 @@ class Ask:
     soft: bool = False
 
 
-def asks(text: str) -> list[Ask]:
-    """Return what a text asks of the user, in order; courtesies and rhetoric are left out."""
+@functools.lru_cache(maxsize=256)
+def asks(text: str) -> tuple[Ask, ...]:
+    """Return what a text asks of the user, in order; courtesies and rhetoric are left out.
+
+    It is kept: trials of one scenario often end with the same words, above all the oracle's.
+    """
     told = sentences(text)
     found: list[Ask] = []
     finished = any(done(sentence.text) for sentence in told)
@@ -98,7 +103,7 @@ def asks(text: str) -> list[Ask]:
             kind = _kind(part, sentence, told, number, finished)
             if kind is not None:
                 found.append(Ask(unspoken(part), before, options, after, kind == "soft"))
-    return found
+    return tuple(found)
 
 
 def hesitates(text: str) -> bool:

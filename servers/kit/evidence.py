@@ -95,10 +95,11 @@ class Obligations:
         straight to the service. `changed` tells whether the agent's call changed rows in the true
         world.
         """
-        seen = json.dumps(attempt.seen, sort_keys=True)
-        for item in self._open:
-            await self._compare(item, call, attempt, seen, run)
-        self._open = [i for i in self._open if not i.settled]
+        if self._open:
+            seen = json.dumps(attempt.seen, sort_keys=True)
+            for item in self._open:
+                await self._compare(item, call, attempt, seen, run)
+            self._open = [i for i in self._open if not i.settled]
         if _tells_truth(attempt):
             self._compared |= {w.name for w in self.watches if self._exposes(w, call)}
         fired = {f.fault for f in attempt.firings if f.failed is None}
