@@ -54,8 +54,10 @@ from client_harness.user._shapes import (
     UNCLEAR,
     UNKNOWN,
     WANTED,
+    WAYS,
     WEAK,
     WH,
+    WHY,
     WISHES,
     YOURS,
 )
@@ -156,6 +158,8 @@ def _kind(
         return "firm"
     if not finished and waits(bare) and not HEADER.search(bare):
         return "firm"
+    if WAYS.search(bare) and following is not None and following.label is not None:
+        return "firm"
     if IN_CASE.search(bare):
         return "soft" if MEANT.search(bare) else None
     if REQUEST.search(bare):
@@ -176,7 +180,7 @@ def _kind(
 
 def _chats(text: str, following: Sentence | None) -> bool:
     """Return whether a question in a text that reports a deed is about no wish of the user."""
-    if WISHES.search(text) or CONSULTS.search(text):
+    if any(shape.search(text) for shape in (WISHES, CONSULTS, REQUEST, WEAK)):
         return False
     if re.search(r"\bwhich\b", text, re.IGNORECASE):
         return False
@@ -192,7 +196,7 @@ def _of_fact(text: str, following: Sentence) -> bool:
         return False
     if not re.match(r"\W*(?:is|are|was|does|do|has|will|can|what\s+about)\b", text, re.I):
         return False
-    open_yet = (UNCLEAR, TURNS, PLAN, REQUEST, INVERTED)
+    open_yet = (UNCLEAR, TURNS, PLAN, REQUEST, INVERTED, WHY)
     return not any(shape.search(following.text) for shape in open_yet)
 
 

@@ -36,7 +36,8 @@ _DEED = pattern(
 _NOT_YET = pattern(
     r"""\b(?:not|nothing|nobody|none|neither|never|no\s+(?:one|money|mail|email)|before|until|till
       |once|when|whenever|if|whether|unless|so\s+that|which|after|will|would|should|can|could|may
-      |needs?\s+to|as\s+soon\s+as|suppose|think|believe|assume|guess|presume)\b|n't\b|'ll\b"""
+      |needs?\s+to|as\s+soon\s+as|suppose|think|believe|assume|guess|presume)\b|n't\b|'ll\b
+    |\bi'd\b|\bso\s+(?:he|she|they)\b"""
 )
 
 

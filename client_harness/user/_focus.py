@@ -60,6 +60,9 @@ def _relative(text: str, word: re.Match[str]) -> bool:
         r"\b(?:the|a|an|one|your|her|his|their)\s+(?:[\w']+\s+)?[\w']+,?$|\bone,?$", before, re.I
     )
     name = re.search(r"\b(?!Of\b)[A-Z]\w+,?$", before)
+    clause = r"\s+(?:the|an?|your|his|her|their|they|it|he|she|(?-i:[A-Z])\w+)\s+\w"
+    if word[0].casefold() == "what" and re.search(r"\b(?:by|with|on|to|from)$", before, re.I):
+        return bool(re.match(clause, text[word.end() :], re.I))  # "go by what the paper says"
     if word[0].casefold() == "what" and re.search(
         r"\b(?:that|this|it)(?:'s|\s+is)?$", before, re.I
     ):

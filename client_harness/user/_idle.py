@@ -25,7 +25,8 @@ COURTESY = pattern(
     | \bif\s+you(?:'d|'ll|'ve|\s+ever)?\s+(?:\w+\s+){0,2}
       (?:need|have|want|like)\s+(?:any|some|more|help|further|me\s+again|questions|it\s+again)
     | \bif\s+(?:there(?:'s|\s+is|\s+are)|you\s+(?:see|notice|spot|run\s+into))\s+(?:any|some|more)
-    | \bif\s+(?:any|some)(?:thing)?\b(?!\s*\?) | \bif\s+(?:that|this|it)\s+(?:helps?|helped|looks)\b
+    | \bif\s+(?:any|some)(?:thing)?\b(?!\s*\?|\s+other\b|[^.?!]*\b(?:will|would)\s+do\b)
+    | \bif\s+(?:that|this|it)\s+(?:helps?|helped|looks)\b
     | \bif\s+(?:that|this|it)(?:'s|\s+is|\s+was)?(?:n't|\s+not)\s+
       (?:what|right|correct|the\s+case|as|how|okay|ok)\b
     | \bif\s+i(?:'ve|\s+have)?\s+(?:got|misunderstood|misread|made|missed|should\s+not)\b

@@ -120,6 +120,12 @@ _THAT_IS = re.compile(
     r"\bif\s+(?:that|this|it)(?:'s|\s+is)(?:n't|\s+not)?\s+(?:the|right|wrong|ok|fine)", re.I
 )
 _ONE_NAMED = re.compile(r"\b(?:him|her|he|she|it|that\s+one|this\s+one)\b", re.IGNORECASE)
+_SKIPS = re.compile(
+    r"\b(?:skip(?:ping)?|leav(?:e|ing)\s+(?:[\w-]+\s+){0,2}out|leav(?:e|ing)\s+out|drop(?:ping)?"
+    r"|do(?:ing)?\s+without|omit(?:ting)?)\b",
+    re.IGNORECASE,
+)
+"""A proposal to do only a part, of a whole that the text around it names."""
 _WAITING = re.compile(
     r"\b(?:i'll|i will|i'm|i am)?\s*\b(?:wait|waiting|holding|hold|pausing|pause)\b"
     r"(?: off| on| here)* (?:for|until|till|on) (?:your?|hear)\b",
@@ -234,9 +240,23 @@ class _Clause:
         if itself:
             return []
         further = not self.word and _ALSO.search(self.text)
-        if self.ask.soft or further or not self.points():
+        if self.ask.soft or further:
             return []
+        if not self.points():
+            return self._planned()
         return [one for one in self._in_context() if not self._settled(one.key)]
+
+    def _planned(self) -> list[Match]:
+        """Return the answers that settle the plan of which a proposal is only the outcome: "I'd go
+        by Yahoo. Shall I send him 23 and 17?".
+        """
+        plan = self.ask.before[0] if self.ask.before else ""
+        if not _MY_DEED.search(self.text) or not PLAN.search(plan) or done(plan):
+            return []
+        if self.word or _NEW_THING.search(self.text):
+            return []
+        keys = [key for key, answer in self.answers.items() if names_value(plan, answer)]
+        return [self._match(key, self._proposal(key, plan, planned=True)) for key in keys]
 
     def _settled(self, key: str) -> bool:
         """Return whether the deed is done rightly, so that a proposal is of something further."""
@@ -387,7 +407,7 @@ class _Clause:
                 if todo is not None and todo[1].casefold() not in _WHAT_TO_DO:
                     return False
                 return not self.content or bool(set(tokens(self.text)) & _WHAT_TO_DO)
-        if waits(self.text):
+        if waits(self.text) or _SKIPS.search(self.text):
             return True
         said = set(tokens(self.text))
         return not self.content or bool(said & _POINTS)
@@ -481,7 +501,8 @@ class _Clause:
         proposed = None
         if self._proposes() and proposal and not _ALSO.search(self.text):
             proposed = proposal_of(proposal, answer, self.ask.options)
-        if answer.value is None and answer.say.startswith("Yes") and leaves_it(self.text):
+        in_part = leaves_it(self.text) or _SKIPS.search(self.text)
+        if answer.value is None and answer.say.startswith("Yes") and in_part:
             proposed = False
         option = None if proposed is not None else option_of(self.ask.options, answer)
         chooses = bool(self.word) or bool(re.search(r"\bor\b", self.text))

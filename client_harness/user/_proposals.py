@@ -49,10 +49,17 @@ REASON = re.compile(
     re.IGNORECASE,
 )
 _BECAUSE = re.compile(
-    r"^\W*(?:since|because|as|given\s+that|seeing\s+that|now\s+that|while|with)\b[^,?]*,\s*"
+    r"^\W*(?:since|because|as|given\s+that|seeing\s+that|now\s+that|while|with)\b[^,?]*?"
+    r"(?:,\s*|\s(?=(?:i'd|i'll|i\s+(?:would|will|could|can|may|might)|(?:shall|should|may)\s+i)\b))"
     r"|^\W*because\b.*?(?=\bi(?:'ll|\s+will)\b)|(?<=\w),\s+as\s+(?!you\b|well\b|usual\b)[^,?]*(?=\?|$)",
     re.IGNORECASE,
 )
+_AGAINST = re.compile(
+    r"\b(?:even\s+(?:if|though)|regardless\s+of|despite|in\s+spite\s+of|no\s+matter\s+what|whatever)"
+    r"\b[^,;?]*",
+    re.IGNORECASE,
+)
+"""What a proposal sets aside: "I'd write nobody, even if Yahoo shows one"."""
 SEGMENTS = re.compile(
     r"\s*(?:[,;:](?=\s)|[\u2013\u2014]|\bbut\b|\band\s+(?=that\b|leav|ignor|skip|not\b|declin"
     r"|keep|stay|the\s+other))\s*",
@@ -67,6 +74,11 @@ def proposal_of(text: str, answer: Answer, options: tuple[Option, ...]) -> bool 
     """Return whether a text proposes the right value (True), a wrong one (False), or neither."""
     if answer.value is None or answer.value.split("|")[0].casefold() in ("yes", "no"):
         return None
+    against = _AGAINST.search(text)
+    if against is not None and mentions(against[0], right(answer)):
+        rest = text.replace(against[0], "")
+        if not mentions(rest, right(answer)):
+            return False
     bare = ASIDE.sub("", _UNLESS.sub("", REASON.sub("", _BECAUSE.sub("", text))))
     bare = re.sub(r"\breason\s+not\b", "objection", bare)
     if _CONDITION.search(text):

@@ -177,6 +177,14 @@ OPEN = pattern(
     |tell\s+me|confirm)\b"""
 )
 ANNOUNCES = pattern(r"\b(?:questions|decisions|choices)\b[^.?!]*:\W*$")
+WAYS = pattern(
+    r"""^(?:(?:so|now|but|and)[,\s]+)*(?:i\s+(?:can\s+|could\s+)?(?:see|offer|think\s+of|have)|there\s+are
+    |there're|here\s+are|here're|you\s+have|you've\s+got|you\s+(?:can|could)|we\s+(?:have|can|could)
+    |these\s+are|that\s+leaves|(?:the|your|our|my|possible|some)\s+(?:\w+\s+)?(?:ways|options|choices
+    |alternatives|possibilities))\b[^.?!]*:\W*$
+    | ^(?:your\s+)?(?:options|choices|alternatives|possibilities)\s*(?:now\s*)?:\W*$"""
+)
+"""What announces a list of ways to go on, which asks to choose one: "I see these ways:"."""
 OPEN_TO_ME = pattern(
     r"""\b(?:i\s+(?:really\s+)?know|sure|certain|clarity|clear|tell|need|depends|matters|question|open
     |idea|help|information|clue|wonder)\b[^.]*\b(?:which|who|whom|whose)\b"""
@@ -236,7 +244,7 @@ TAIL = pattern(
     (?:\s+(?:with|for|to)\s+you|\s+if\s+i\s+do)?(?:\s+(?:so|that))?(?:,\s*\w+)?
     |(?:sounds?|looks?)\s+(?:good|right|ok|okay|fine)(?:\s+to\s+you)?|(?:ok|okay|all\s?right
       |agreed|deal|fine|good|make\s+sense|all\s(?:good|set|clear)|good\sto\sgo|ready|happy
-      |satisfied|pleased))\?+$"""
+      |satisfied|pleased|yes|yep|no\sobjections?|may\si|shall\si|can\si))\?+$"""
 )
 PLAN = pattern(
     r"""\b(?:i'll|i\s+will|i'd|i\s+would|i\s+can|i\s+could|i'm\s+(?:about|going|ready|planning)
@@ -260,8 +268,14 @@ WISHES = pattern(
 )
 CONSULTS = pattern(
     r"\b(?:or|right|correct|ok|okay|fine|all\s?right|alright|agreed?|confirm|approve|enough"
-    r"|go(?:[\s-]ahead)?|thumbs)\b"
+    r"|go(?:[\s-]ahead)?|thumbs|yes)\b"
 )
+WHY = pattern(
+    r"""^(?:because|since|so\s+that)\b
+    | ^(?:they|he|she|it|that|this|(?:the|her|his|their)\s+\w+|(?-i:[A-Z])\w+)
+    (?:'ll|'d|\s+(?:will|would|might|may|could|asks?|wants?|needs?|is\s+asking|are\s+asking))\b"""
+)
+"""Why one asks: "They'll want to know", "It would change the total"."""
 TURNS = pattern(r"\b(?:(?:should|shall|may|can)\s+i|(?:do|did|would|will|if|can)\s+you)\b")
 SELF_ANSWER = pattern(
     r"""^(?:(?:also|again|and|well)[\s,]+)?(?:yes|yep|yeah|no(?!\s+(?:rush|hurry|problem|worries

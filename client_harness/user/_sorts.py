@@ -35,35 +35,49 @@ _THERE_IS = re.compile(
 )
 _UNDOING = re.compile(
     r"\b(?:get\s+rid\s+of|call\s+off|pull\s+back|(?:send|give|pay|get|have|ask|claim|request|hand"
-    r"|transfer|bring)\s[^?.,;]{0,40}?\bback"
+    r"|transfer|bring|take|pull|fetch|claw)\s[^?.,;]{0,40}?\b(?:back|down|off)"
     r"|cancel\w*|undo\w*|reverse|withdraw|revert|recall|retract|void|revoke|remove|delete|drop"
     r"|return|refund|reclaim|recover|stop)\b",
     re.IGNORECASE,
 )
 _MENDING = re.compile(
-    r"\b(?:take\s+care\s+of|put\s[^?.,;]{0,20}\bright|set\s[^?.,;]{0,20}\b(?:right|straight)"
+    r"\b(?:take\s+care\s+of|(?:put|set|get|make)\s[^?.,;]{0,20}\b(?:right|straight|in\s+order)"
     r"|sort(?:\s+\w+)?\s+out|clear(?:\s+\w+)?\s+up|clean(?:\s+\w+)?\s+up|tidy(?:\s+\w+)?\s+up"
     r"|straighten(?:\s+\w+)?\s+out|deal\s+with|make\s+(?:good|up\s+for)|handle|fix|correct|repair"
     r"|rectify|resolve|remedy|amend|adjust|mend|change|update|replace|switch|redo|resend|settle)\b",
     re.IGNORECASE,
 )
+_SEEN_TO = re.compile(
+    r"\b(?:want|like|have|get|need|see|prefer)\s+(?:it|that|this|them|these|those|one|(?:the|your|her"
+    r"|his)\s+(?:\w+\s+){1,2}?)\s?(?:to\s+be\s+)?(?:changed|fixed|undone|cancell?ed|corrected|repaired"
+    r"|mended|reversed|withdrawn|taken\s+(?:back|down|off|out)|put\s+(?:right|straight)|set\s+(?:right"
+    r"|straight)|sorted(?:\s+out)?|cleared(?:\s+up)?|removed|deleted|refunded|returned|revoked|recalled"
+    r"|amended|adjusted|updated|replaced|switched|moved|settled|resolved|dealt\s+with)\b",
+    re.IGNORECASE,
+)
+"""A wish that something be seen to: "do you want that changed?"."""
 _WHAT_WENT_WRONG = (
     r"(?:it|this|that|them|these|those|one|either|duplicate|second|first|extra|surplus|wrong|double"
     r"|payment|transfer|request|money|mistake|error|situation|things|matters?|problem|issue|mix-?up"
     r"|difference|rest)"
 )
 _WRONG_ONE = re.compile(rf"\b{_WHAT_WENT_WRONG}\b", re.IGNORECASE)
+_THEM = r"(?:it|things|that|this|them|those|these|both|everything|the\s+\w+)"
 _LEAVES = re.compile(
-    r"\b(?:leave|let|leaving|letting|keep)\s+(?:just\s+)?(?:it|things|that|this|them|both|everything|the\s+\w+)"
+    rf"\b(?:leave|let|leaving|letting|keep)\s+(?:just\s+)?{_THEM}"
     r"\b[^?]*\b(?:as\s+(?:it|they|is|things)|be|alone|stand|that\s+way|like\s+(?:this|that))\b"
     r"|\bleave\s+(?:it|things|that)\s+(?:at\s+that|there)\b|\bdo\s+nothing\b|\blive\s+with\b"
+    r"|\b(?:leave|leaving)\s+(?:it|that|this|them|those|these|both|things)"
+    r"(?=\s*(?:[?.,;:]|$|(?:and|but|or|so|then|for\s+now)\b))"
+    r"|\b(?:let|letting)\s+(?:her|him|them|(?-i:[A-Z])\w+)\s+(?:just\s+)?(?:keep|have|hold\s+on\s+to)"
+    r"\s+(?:it|that|this|them|both|the)\b"
     r"|\bnot\s+(?:do|touch|change)\s+anything\b",
     re.IGNORECASE,
 )
 _FORECASTERS = re.compile(
     r"\b(?:accu\s?weather|national\s+weather\s+service|nws|noaa|google(?:'s)?|apple(?:'s)?"
     r"|wunderground|weather\s+underground|windy|dark\s+sky|open-?meteo|bbc|met\s+office|weather\.com"
-    r"|weather\.gov|the\s+(?:local\s+)?(?:news|radio|tv|newspaper|almanac))\b",
+    r"|weather\.gov|the\s+(?:\w+\s+){0,2}(?:news|radio|tv|newspaper|almanac|airport))\b",
     re.IGNORECASE,
 )
 _CHANNEL = re.compile(
@@ -88,6 +102,11 @@ _FOLLOW = re.compile(
     r"|give\s+\w+\s+to|decides?\s+for)\s+"
     r"(?:(?:the\s+)?(?:\w+\s+){0,3}(?:from|of|by|on|in)\s+|what\s+|only\s+)?"
     r"((?:the\s+)?weather\s+channel)",
+    re.IGNORECASE,
+)
+_BY_ACCOUNT = re.compile(
+    r"\b(?:from|use|using|through|via|with|over)\s+(?:the\s+|your\s+|my\s+|a\s+)?(?:\w+\s+){1,2}"
+    r"(?:address|account|mailbox|inbox)\b",
     re.IGNORECASE,
 )
 _AUDIENCES = {
@@ -142,7 +161,7 @@ def mends(text: str, answer: Answer) -> bool:
         return True
     if answer.value is not None or not said >= {"undo", "fix"}:
         return False
-    if leaves_it(text):
+    if leaves_it(text) or _SEEN_TO.search(text):
         return True
     for shape in (_UNDOING, _MENDING):
         found = shape.search(text)
@@ -172,6 +191,9 @@ def other_of_sort(text: str, answer: Answer) -> bool:
             return True
         followed = _FOLLOW.search(shown)
         return followed is not None and not mentions(followed[0], right(answer))
+    if "account" in sorts_of(answer):
+        used = _BY_ACCOUNT.search(shown)
+        return used is not None and not mentions(shown, right(answer))
     own = answer.value.split("|")[0].casefold()
     if own in _AUDIENCES:
         if re.search(_AUDIENCES[own], shown, re.IGNORECASE):
