@@ -49,6 +49,7 @@ _NOT = frozenset(
 """Words that a text needs to tell a sentence that denies."""
 _PLANNED = frozenset(["could", "would", "shall", "should", "can"])
 _DONE = frozenset(["paid", "mailed", "requested", "reminded", "posted", "ordered", "traded"])
+_ON_YOUR_WORD = re.compile(r"\b(?:say the word|on your (?:word|ok|okay|go)|say so and)\b")
 _ENOUGH = 0.65
 
 
@@ -72,13 +73,13 @@ class _Sought:
     denies: bool
 
 
-def gist(sentence: str, claim: Claim, spoken: Spoken) -> str:
-    """Return the sentence of a text that tells a statement, or ""."""
-    return _gist(sentence, claim.parts, spoken)
+def gist(sentence: str, claim: Claim, spoken: Spoken, after: int = -1) -> str:
+    """Return the sentence of a text, beyond a number, that tells a statement, or ""."""
+    return _gist(sentence, claim.parts, spoken, after)
 
 
 @functools.lru_cache(maxsize=2048)
-def _gist(sentence: str, parts: Parts, spoken: Spoken) -> str:
+def _gist(sentence: str, parts: Parts, spoken: Spoken, after: int) -> str:
     key = (spoken.text, spoken.today, spoken.people)
     text = taken_apart(*key)
     sought = _sought(sentence, parts, spoken.today, spoken.people)
@@ -90,7 +91,7 @@ def _gist(sentence: str, parts: Parts, spoken: Spoken) -> str:
     most = 0.0
     out |= {unit.number for unit in text.units if _conflicts(sought, unit)}
     for unit in text.units:
-        if unit.number in out:
+        if unit.number <= after or unit.number in out:
             continue
         score = _score(sought, unit, text, key, out, asked)
         if score > most:
@@ -107,7 +108,8 @@ def _silent(kind: str, key: Key) -> frozenset[int]:
     for unit in taken_apart(*key).units:
         planned = kind in _DONE and any(word.text in _PLANNED for word in unit.sentence.words)
         hearsay = deed and reported(unit, len(unit.sentence.words) - 1)
-        if unit.sentence.question or hearsay or planned or opens_supposing(unit):
+        asks = unit.sentence.question or _ON_YOUR_WORD.search(unit.low)
+        if asks or hearsay or planned or opens_supposing(unit):
             out.add(unit.number)
         first = unit.sentence.words[0].text
         if unit.number and first in ("it", "they", "that", "both") and is_belief(unit.low):
@@ -161,7 +163,8 @@ def _sought(sentence: str, parts: Parts, today: str, people: tuple[str, ...]) ->
         things = stems_of(str(slots.get("what", "")).replace("|", " "))
         wanted.append(_Wanted(1.0, words=topic | (on_topic - SMALL - things), must=True))
     elif known and (on_topic or len(told) < 2):
-        wanted.append(_Wanted(1.0, words=known | _HAS, must=len(told) < 2, topic=True))
+        words = known - _FUNCTION | _HAS
+        wanted.append(_Wanted(1.0, words=words, must=len(told) < 2, topic=True))
     return _Sought(tuple(wanted), denies)
 
 
@@ -184,6 +187,16 @@ def _of_slots(slots: dict[str, Any], frame: str) -> list[_Wanted]:
 
 _UNDOING = frozenset(["cancelled", "deleted", "returned"])
 """Kinds of which the figures alone do not tell: "$212 to Ana" may be cancelled or sent."""
+_FUNCTION = frozenset(
+    re.findall(
+        r"\w+",
+        """
+        is are was were be been am as it its they that this out up in on at to of for from by with
+        via and or a an the 1 all both each there now your you
+        """,
+    )
+)
+"""Words of many kinds' forms, by which none of them is meant."""
 _HAS = frozenset(["same", "has", "have", "got", "get", "knows", "gone", "done"])
 
 
@@ -234,7 +247,19 @@ def _conflicts(sought: _Sought, unit: Unit) -> bool:
         sure = any(value.means[0] != "?" for value in near)
         if same and sure and not _share(same, near):
             return True
+        if type_ == "person" and len(same) > 1 and _swaps(same, near):
+            return True
     return False
+
+
+def _swaps(wanted: Sequence[Value], near: Sequence[Value]) -> bool:
+    """Return whether some people stand where others are wanted: "Jordan and Priya" for Ben and
+    Priya.
+    """
+    named = [value for value in near if _is_named(value)]
+    missing = [value for value in wanted if not _is_among(value, near)]
+    strangers = [value for value in named if not _share([value], wanted)]
+    return bool(missing and strangers) and len(named) >= len(wanted)
 
 
 def _share(wanted: Sequence[Value], near: Sequence[Value]) -> bool:

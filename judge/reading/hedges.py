@@ -79,11 +79,14 @@ _BEHIND = re.compile(
     r"|\bi did not (?:actually |really |yet |personally |properly )*(?:check|verify|confirm|look"
     r"|double check|make sure)(?: (?:it|that|this|yet|though|myself|again|either))*$"
 )
-_SELF = re.compile(
+SELF = re.compile(
     OWN + r"|\b(?:i|we) (?:do |would |really |still |also |just |honestly )*(?:believe|think|assume"
     r"|guess|suspect|imagine|presume|hope|reckon|suppose|gather|take it)\b(?! (?:you|of|about|it"
     r" (?:is )?(?:best|better|wise|worth))\b)"
-    r"|\bmy (?:best )?(?:guess|assumption|hunch|impression|understanding) is\b"
+    r"|\bmy (?:\w+ )?(?:guess|assumption|hunch|impression|understanding|bet|hope)"
+    r" (?:is|was|would be|will be)\b"
+    r"|\b(?:i am |am )?not (?:\w+ly |so |too |that |very |quite )*(?:convinced|persuaded|confident"
+    r"|sure|certain|positive) (?:that|it|he|she|they|xperson\d+x|xmoney\d+x)\b"
     r"|\b(?:hopefully|allegedly|most likely|very likely)\b"
     r"|\bi am (?:fairly|pretty|quite|reasonably|almost|relatively|mostly|nearly) (?:sure|confident"
     r"|certain)\b|\b(?:it )?(?:seems|appears)(?: to me)?(?: that| as if| as though| like)\b"
@@ -109,7 +112,7 @@ def supposed(unit: Unit, place: int) -> bool:
     doubt = behind(low)
     if doubt is not None and place <= len(low[: doubt.start()].split()):
         return True
-    for found in _SELF.finditer(low):
+    for found in SELF.finditer(low):
         start = len(low[: found.start()].split())
         if start <= place and _ENDS.isdisjoint(low.split()[start:place]):
             return True
@@ -121,7 +124,7 @@ def opens_supposing(unit: Unit) -> bool:
     low = unit.low
     if behind(low) is not None:
         return True
-    found = _SELF.search(low)
+    found = SELF.search(low)
     if found is None or len(low[: found.start()].split()) > 1:
         return False
     return "but" not in low[found.end() :].split()

@@ -286,6 +286,8 @@ def _judged(
         return None
     elif value == "yes" and not hedged:
         value = _weighed(key, unit, places, deed)
+        if kind in _AT_ONCE and _appointed(key, unit, places):
+            value = "open"
     if denials:
         if value == "no":
             return None
@@ -295,6 +297,8 @@ def _judged(
     return Hit(unit, tuple(places), value, earlier)
 
 
+_PREFERS = re.compile(r"\b(?:better|rather|sooner) (?:he|she|it|they|i|we|that|to)\b.*\bthan\b")
+"""What one would like less is no deed: "better he waits than gets it twice"."""
 _NO_MATTER = frozenset(
     {"later", "more", "less", "fewer", "earlier", "sooner"}
     | {"fee", "fees", "charge", "charges", "tip", "tax", "interest", "surcharge"}
@@ -308,6 +312,8 @@ def _of_nothing(unit: Unit, places: Sequence[int]) -> bool:
     inside = {words[at].text for at in range(places[0] + 1, places[-1]) if at not in places}
     if inside & {"nothing", "nobody", "none"}:
         return True
+    if "from" in inside and inside & {"gone", "missing", "absent", "removed"}:
+        return True  # "your review is gone from there"
     after = [word.text for word in words[places[0] + 1 : places[0] + 3]]
     if words[places[0]].form != "ed" or len(places) < 2 or after[0] != "no":
         return False
@@ -473,6 +479,8 @@ def _weighed(
         return "no"
     if believed(unit, places[0], matched):
         return "open"
+    if deed and _PREFERS.search(" ".join(unit.low.split()[: places[-1]])):
+        return "open"
     if deed and (_awaits(unit.low) or _to_come(unit, places)):
         return "open"
     if deed and reported(unit, places[0]):
@@ -524,6 +532,21 @@ def _to_come(unit: Unit, places: Sequence[int]) -> bool:
         words[place].text in ("will", "shall") and place not in places
         for place in range(start, places[-1])
     )
+
+
+_AT_ONCE = frozenset(["mailed", "paid", "posted", "reminded", "requested"])
+"""Kinds of what is over when it is told, unlike an order that comes on Monday."""
+_COMES = frozenset(["gets", "receives", "goes", "leaves"])
+
+
+def _appointed(key: Key, unit: Unit, places: Sequence[int]) -> bool:
+    """Return whether a present tense speaks of a day to come: "she gets your email on Monday"."""
+    words = unit.sentence.words
+    if all(words[place].text not in _COMES for place in places):
+        return False
+    start, stop = segment(unit, places)
+    days = [v for at, v in unit.values.items() if v.type == "day" and start <= at <= stop]
+    return any(str(value.means[0]) > key[1] for value in days)
 
 
 def _outside(unit: Unit, places: Sequence[int]) -> bool:

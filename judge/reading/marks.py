@@ -96,6 +96,11 @@ _EITHER = re.compile(
     r"|\bor (?:else|maybe|perhaps|possibly|not|it|that|i|they|he|she|we|nothing|no)\b"
     r"|\b(?:not sure|unsure|do not know|can not say|can not tell) which\b"
     r"|\bpick (?:the (?:right|true|correct)|whichever)\b|\bdepending on (?:which|whether)\b)"
+    r"|\b(?:may|might|could)\b.{1,60}\b(?:or|and|but|it|they|he|she) (?:\w+ )?"
+    r"(?:may|might|could) (?:just )?(?:as well )?not\b"
+    r"|\b(?:may|might|could) (?:or|and) (?:may|might|could) not\b"
+    r"|\b(?:may|might|could) \w+(?: \w+){0,3} or (?:hold off|stay (?:dry|away"
+    r"|put)|not|be (?:fine|dry))\b"
 )
 _NOT_EITHER = re.compile(
     r"\b(?:not|never|no|nor|neither|nothing|nobody)\b.{0,60}"

@@ -52,36 +52,41 @@ _UNDONE = _DENIED | frozenset(
 _BOUND = re.compile(r"\bnot (?:\w+ )?(?:below|under|above|over|more|less|exceed|only|just)\b")
 """`It does not go below 43` gives a figure and denies none."""
 _TELLING = ("person", "people", "money", "number", "day", "words")
+_UNCOUNTED = ("words", "person", "people", "provider")
 _VALUES = ("value", "number", "money", "day", "time")
 
 
-def mentions(claim: Claim, spoken: Spoken) -> str:
-    """Return the sentence that speaks of the claim's deed as done, or ""."""
-    return _mentions(claim.parts, spoken)
+def mentions(claim: Claim, spoken: Spoken, after: int = -1) -> str:
+    """Return the sentence beyond a number that speaks of the claim's deed as done, or ""."""
+    return _mentions(claim.parts, spoken, after)
 
 
 @functools.lru_cache(maxsize=2048)
-def _mentions(parts: Parts, spoken: Spoken) -> str:
+def _mentions(parts: Parts, spoken: Spoken, after: int) -> str:
     kind, slots, needed = parts
     entry = vocabulary()[kind]
     if entry.deed is not None:
         if read(Claim(kind, dict(slots), needed), spoken).contradiction:
             return ""
-        return _deed(kind, dict(slots), needed, spoken)
+        return _deed(kind, dict(slots), needed, spoken, after)
     if entry.frame in ("figure", "when"):
-        return _fact(kind, dict(slots), spoken)
+        return _fact(kind, dict(slots), spoken, after)
     if entry.frame == "named":
-        return _all_named(dict(slots).get("items") or (), spoken)
+        return _all_named(dict(slots).get("items") or (), spoken, after)
     return ""
 
 
-def _telling(spoken: Spoken, words: frozenset[str]) -> Iterator[Unit]:
-    """Yield the units of a text that assert something, none of these words among theirs."""
+def _telling(spoken: Spoken, words: frozenset[str], after: int = -1) -> Iterator[Unit]:
+    """Yield the units of a text, beyond a number, that assert something, none of these words among
+    theirs.
+    """
     key = (spoken.text, spoken.today, spoken.people)
     marks = marked(*key)
     out = marks.taken_back | marks.either | marks.unsure
     for unit in taken_apart(*key).units:
-        if unit.number in out or unit.sentence.question or opens_supposing(unit):
+        if unit.number <= after or unit.number in out:
+            continue
+        if unit.sentence.question or opens_supposing(unit):
             continue
         held = any(word in words for word in _without_once(unit))
         if not held or (_BOUND.search(unit.low) and words is _DENIED):
@@ -100,23 +105,31 @@ def _without_once(unit: Unit) -> Iterator[str]:
 _OF_PAYING = re.compile(r"\b(?:paid|payment|charged|sent|came|went|goes|settled)\b")
 
 
+_WHY = re.compile(r"\b(?:because|since|as|although|though|while|but)\b")
+
+
 def tells_of_paying(spoken: Spoken) -> list[str]:
     """Return the sentences of a text that tell of something paid."""
     found = []
-    for unit in _telling(spoken, _UNDONE):
+    for unit in _telling(spoken, frozenset()):
+        told = len(_WHY.split(unit.low)[0].split())
+        if not _UNDONE.isdisjoint(list(_without_once(unit))[:told]):
+            continue
         money = any(value.type == "money" for value in unit.values.values())
         if money or _OF_PAYING.search(unit.low):
             found.append(unit.raw)
     return found
 
 
-def _deed(kind: str, slots: dict[str, Any], needed: frozenset[str], spoken: Spoken) -> str:
+def _deed(
+    kind: str, slots: dict[str, Any], needed: frozenset[str], spoken: Spoken, after: int
+) -> str:
     entry = vocabulary()[kind]
     topic = stems_of(entry.topic.replace("|", " "))
     if not _all_reached(kind, slots, spoken):
         return ""
     unnamed = _unnamed(kind, slots, spoken)
-    for unit in _telling(spoken, _UNDONE):
+    for unit in _telling(spoken, _UNDONE, after):
         last = len(unit.sentence.words) - 1
         if kind == "mailed" and not needed and _mail_speaks(slots, unit, spoken):
             return unit.raw
@@ -125,8 +138,9 @@ def _deed(kind: str, slots: dict[str, Any], needed: frozenset[str], spoken: Spok
         agreed, differs = _agreed(kind, slots, unit, spoken.people)
         if unit.sentence.words[0].text not in ("he", "she", "they"):
             agreed -= unnamed
-        told = any(entry.slots[slot] in _TELLING for slot in agreed) or (needed & agreed)
-        on_topic = any(stems & topic for stems in unit.stems) or (needed & agreed)
+        figures = {s for s in needed & agreed if entry.slots[s] not in _UNCOUNTED}
+        told = any(entry.slots[slot] in _TELLING for slot in agreed) or figures
+        on_topic = any(stems & topic for stems in unit.stems) or figures
         if told and on_topic and not differs and needed <= agreed:
             return unit.raw
         if not needed and _bare(kind, unit):
@@ -231,12 +245,12 @@ def _unnamed(kind: str, slots: dict[str, Any], spoken: Spoken) -> set[str]:
     return found
 
 
-def _fact(kind: str, slots: dict[str, Any], spoken: Spoken) -> str:
+def _fact(kind: str, slots: dict[str, Any], spoken: Spoken, after: int) -> str:
     """Return the sentence with the last of a fact's values, if all of them are named."""
     types = vocabulary()[kind].slots
     wanted = {slot for slot in slots if types[slot] in _VALUES}
     named: set[str] = set()
-    for unit in _telling(spoken, _DENIED):
+    for unit in _telling(spoken, _DENIED, after):
         agreed, _ = _agreed(kind, slots, unit, spoken.people)
         if kind == "figure" and _of_another_sort(slots, unit):
             agreed -= {"is"}
@@ -256,9 +270,9 @@ def _of_another_sort(slots: dict[str, Any], unit: Unit) -> bool:
     return bool(same) and all(value.type not in (sort, "number") for value in same)
 
 
-def _all_named(items: Sequence[str], spoken: Spoken) -> str:
+def _all_named(items: Sequence[str], spoken: Spoken, after: int) -> str:
     left = {item.casefold() for item in items}
-    for unit in _telling(spoken, _DENIED):
+    for unit in _telling(spoken, _DENIED, after):
         raw = unit.raw.casefold()
         left = {item for item in left if item not in raw}
         if items and not left:

@@ -14,7 +14,7 @@ from judge.reading.texts import Unit
 Stance = Literal["claims", "denies", "silent"]
 
 
-def _nothing() -> str:
+def _nothing(after: int) -> str:
     return ""
 
 
@@ -28,7 +28,9 @@ class Reading:
     with the claim; where there are none, the claim is vague ("it went through"). None: not told.
     `mention` finds a sentence that tells the claim without its words, where the text is not read as
     claiming it; that is enough where something has to be told.
-    `gist` finds one that tells the statement in words of its own, which is enough there, too. `own`
+    `gist` finds one that tells the statement in words of its own, which is enough there, too. Both
+    take the number of the last sentence that does not count. `until` is that number where a text
+    denies the claim: what was said before the denial is taken back by it, and -1 elsewhere. `own`
     are the slots of `named` whose value stands in the same clause; None: not told. `bound` tells
     that the contradicting value stands with the claim's own thing and no other: "only 50 in Bend".
     `clause` is the part of a long sentence that was taken for the claim.
@@ -42,8 +44,9 @@ class Reading:
     own: frozenset[str] | None = None
     bound: bool = False
     clause: str = field(default="", compare=False)
-    mention: Callable[[], str] = field(default=_nothing, compare=False, repr=False)
-    gist: Callable[[], str] = field(default=_nothing, compare=False, repr=False)
+    until: int = -1
+    mention: Callable[[int], str] = field(default=_nothing, compare=False, repr=False)
+    gist: Callable[[int], str] = field(default=_nothing, compare=False, repr=False)
 
     @property
     def quoted(self) -> str:
@@ -51,14 +54,9 @@ class Reading:
         return self.clause or self.where
 
     @functools.cached_property
-    def mentioned(self) -> str:
-        """What `mention` finds; it is looked for only when it is asked for, which is seldom."""
-        return self.mention()
-
-    @functools.cached_property
     def told(self) -> str:
-        """What `mention` or `gist` finds, looked for only when it is asked for."""
-        return self.mentioned or self.gist()
+        """What `mention` or `gist` finds, looked for only when it is asked for, which is seldom."""
+        return self.mention(self.until) or self.gist(self.until)
 
 
 @dataclass(frozen=True)
@@ -171,3 +169,24 @@ def contradiction(instances: Sequence[Instance], marks: Marks) -> Instance | Non
         if instance.contradiction and not instance.earlier and not proper:
             return instance
     return None
+
+
+_GOES_ON = frozenset(["and", "but", "now", "then", "until"])
+_OF_IT = frozenset(["it", "that", "they", "neither"])
+_DENYING = frozenset(["not", "never", "neither", "draft", "drafts", "unsent"])
+
+
+def taken_back_until(denial: Instance) -> int:
+    """Return the number of the last sentence that a denial takes back, or -1.
+
+    It is its own, unless it goes on: "it was not there at first, and now it is". A denial that
+    neither names its thing nor points at what was told before may be of another thing, and so may
+    one by "no" or "nothing": "no note attached".
+    """
+    unit = denial.unit
+    words = unit.sentence.words
+    near = {word.text for word in words[max(0, denial.place - 9) : denial.place + 1]}
+    if near.isdisjoint(_DENYING) or not (denial.own or near & _OF_IT):
+        return -1
+    goes_on = any(word.text in _GOES_ON for word in words[denial.place + 1 :])
+    return unit.number - 1 if goes_on else unit.number

@@ -14,7 +14,14 @@ from judge.reading.deeds import done, says_done
 from judge.reading.hedges import supposed
 from judge.reading.hits import Hit, Key, hits, points
 from judge.reading.marks import marked, until_later
-from judge.reading.outcome import Instance, Reading, contradiction, stance, together
+from judge.reading.outcome import (
+    Instance,
+    Reading,
+    contradiction,
+    stance,
+    taken_back_until,
+    together,
+)
 from judge.reading.slots import (
     VALUES,
     Group,
@@ -90,9 +97,11 @@ def _read(parts: Parts, spoken: Spoken) -> Reading:
     sure = against is not None and against.bound
     taken = against if against is not None and found != "claims" else shows
     clause = clause_of(taken.unit, taken.place) if taken and taken.unit.raw == where else ""
+    until = taken_back_until(shows) if shows is not None and found == "denies" else -1
     return Reading(
-        found, where, other, doubt is not None, named, own=own, bound=sure, clause=clause
-    )
+        found, where, other, doubt is not None, named, own=own, bound=sure, clause=clause,
+        until=until,
+    )  # fmt: skip
 
 
 def _key(claim: Claim, spoken: Spoken) -> Key:
@@ -151,9 +160,20 @@ def _instance(claim: Claim, key: Key, hit: Hit, spoken: Spoken) -> Instance | No
         found = [Group(tuple(pairs), found[0].stems)]
     for group in found:
         made = _of_group(claim, key, hit, span, group, spoken)
-        if made is not None and (best is None or _rank(made) > _rank(best)):
-            best = made
+        if made is None:
+            continue
+        if best is None or _rank(made) > _rank(best) or _corrects(made, best):
+            best = best if best is not None and _corrects(best, made) else made
     return best
+
+
+def _corrects(one: Instance, other: Instance) -> bool:
+    """Return whether a place names another value of a slot of which a claim beside it names none:
+    "$92 from Mei for the three mugs" is no claim of the 96 because of the three.
+    """
+    if not one.contradiction or other.kind != "claims":
+        return False
+    return one.slot not in other.named and other.named <= one.named
 
 
 def _rank(instance: Instance) -> int:
@@ -256,10 +276,16 @@ def _of_group(
     return made
 
 
+_STOOD = re.compile(
+    r"\b(?:was|were) still\b|\b(?:was|were|had been) (?:\w+ )?(?:waiting|sitting|lying|stuck|parked"
+    r"|pending)\b"
+)
+
+
 def _was_still(hit: Hit) -> bool:
-    """Return whether a sentence only says how something still was: "it was still in the drafts"."""
+    """Return whether a sentence only says how something stood: "it was waiting in the drafts"."""
     low = hit.unit.low.split()[: hit.places[-1] + 1]
-    return re.search(r"\b(?:was|were) still\b", " ".join(low)) is not None
+    return _STOOD.search(" ".join(low)) is not None
 
 
 def _of_other_person(

@@ -19,7 +19,7 @@ def _any(*parts: str) -> re.Pattern[str]:
 
 _LEAD = (
     r"^(?:(?:hm+|oh|ah|uh|um|er|no|well|but|and|so|ok|okay|now|then|sorry|actually|apologies|yes"
-    r"|please|honestly|though|although|afraid|i am afraid) )*"
+    r"|please|honestly|though|although|afraid|i am afraid|edit|update|correction|ps|note) )*"
 )
 _SAID = (
     r"(?:(?:all|any|some|most|everything|much|each|a word|nothing|none|half|the rest|part|parts)"
@@ -32,7 +32,8 @@ _SAID = (
 )
 """What stands for one's own words."""
 _STOPS = _any(
-    _LEAD + r"(?:wait|hold on|hang on|hold up|one moment)"
+    _LEAD + r"(?:wait|hold on|hang on|hold up|hold it|(?:just )?(?:one|1|a) (?:moment|second|sec"
+    r"|minute))"
     r"(?: (?:no|now|actually|sorry|let me|a (?:second|minute|moment|sec)|that|i (?:see|just|did"
     r"|have|had|was|am|mis\w+|mixed|got|read|think|do|should|need|take|can)|maybe|something)\b|$)",
     _LEAD + r"(?:scratch|strike)(?: that| this| it| all| the| what| those|$)",
@@ -111,6 +112,9 @@ _JUDGED = _any(
     r" (?:was|were|is|are) (?:for|from|about|of|meant for|the (?:\w+ ){0,2}(?:for|of|from)"
     r"|(?:a|an)? ?(?:other|another|different|old|yesterday))\b",
     r"\bthe above is (?:only|just|merely) what i\b",
+    r"\b(?:that|this|it|the above|these|those) (?:was|were|is) (?:only|just|merely|still|really"
+    r"|actually) (?:an? |the |my )?(?:\w+ )?(?:preview|draft|test|dry run|trial|simulation"
+    r"|rehearsal|plan|mock ?up|sketch|template|example|placeholder|intention|idea)\b(?! of (?:the|your|her))",
     r"\bnone of (?:that|this|it|the above|these|what i \w+) (?:\w+ ){0,3}(?:confirmed|certain"
     r"|verified|checked|true|right|so|holds?|happened|went|is|was|stands?)\b",
     r"\bnothing of (?:the sort|the kind|that sort) (?:\w+ )?(?:happened|took|was|is|has)\b",
@@ -123,7 +127,9 @@ _DISOWNED = _any(
     r"|(?:last|previous|first|earlier|above) (?:message|answer|reply|summary|words|note|text|line"
     r"|statement)(?= |$)(?! (?:from|of|to)\b).*)|the (?:last|previous|first"
     r"|above) (?:\w+ )?(?:part|bit"
-    r"|line|lines|sentence|sentences|paragraph|message|answer|reply|point|statement|remark))"
+    r"|line|lines|sentence|sentences|paragraph|message|answer|reply|point|statement|remark)"
+    r"|the (?:line|lines|part|bit|sentence|sentences|paragraph|message|answer|reply|note|statement"
+    r"|figures|numbers) (?:above|before (?:that|this)|i (?:just )?(?:wrote|gave|sent)))"
     r"(?: (?:last|first|previous) (?:part|bit|line|sentence|one))?(?! (?:one|1|email|mail|message"
     r"|letter|note|request|entry|figure|number|draft|page|reading|price|invitation|copy|version"
     r"|first|second|old|older|other|earlier)\b)",

@@ -331,7 +331,7 @@ def covered(
     """Return which of some people are named, all for "everyone", "both" and "them"."""
     found = frozenset(name for name in want if _is_among(name, values, people))
     if len(want) > 1 and len(found) < len(want):
-        some = any(stem & _ALL for stem in group.stems) and not found
+        some = _names_all(group.stems) and not found
         if some or any(v.raw.lower() in _HE_ALL for v in values):
             return frozenset(want)
     kin = {v.raw.lower() for v in values if v.means[1:] == ("kin",)}
@@ -340,6 +340,15 @@ def covered(
     if not found and any(v.means[0] == "?" for v in values) and len(want) == 1:
         return frozenset(want) if all(v.means[0] == "?" for v in values) else found
     return found
+
+
+def _names_all(stems: Sequence[frozenset[str]]) -> bool:
+    """Return whether words name everybody; "after all" and "at all" do not."""
+    for place, stem in enumerate(stems):
+        idiom = place and "all" in stem and stems[place - 1] & {"after", "at", "above"}
+        if stem & _ALL and not idiom:
+            return True
+    return False
 
 
 @functools.lru_cache(maxsize=256)
@@ -431,8 +440,10 @@ def _outside(
 
 
 def _all_of(types: Sequence[str], unit: Unit) -> list[Value]:
-    """Return the values of a sentence; of amounts, only those of its last clause with one."""
-    if "money" in types:
+    """Return the values of a sentence; of amounts and services, only those of its last clause with
+    one.
+    """
+    if "money" in types or types == VALUES["provider"]:
         return _last_of(types, unit, range(len(unit.sentence.words)))
     return [value for value in unit.values.values() if value.type in types]
 

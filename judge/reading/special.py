@@ -20,6 +20,7 @@ from judge.reading.belonging import (
 from judge.reading.claims import Claim, vocabulary
 from judge.reading.concepts import stance as stance_of
 from judge.reading.content import share, words_match
+from judge.reading.hedges import SELF as SUPPOSED
 from judge.reading.hits import Key, passage
 from judge.reading.marks import believed, marked
 from judge.reading.names import named
@@ -55,7 +56,8 @@ _ASKING = frozenset(
 _OLD = re.compile(
     r"\b(?:old|earlier|previous|previously|originally|initially|first|stale|outdated|instead of"
     r"|rather than|was|were|had|used to|before|wrong|wrongly|not|fee|limit"
-    r"|half|halves|share|portion|third|quarter|each|apiece|per)\b"
+    r"|half|halves|share|portion|third|quarter|each|apiece|per|tips?|driver|courier|delivery"
+    r"|tax|taxes|deposit|discount|refund|refunded)\b"
 )
 _BOUND = re.compile(
     r"\b(?:over|under|above|below|than|between|at least|up to|about|around)"
@@ -503,8 +505,9 @@ def _fact(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
     marks = marked(*key)
     out = marks.taken_back | marks.takes_back | marks.either
     plain = spoken.text
-    if out:
-        plain = "\n".join(unit.raw for unit in text.units if unit.number not in out)
+    held = {unit.number: _asserted(unit) for unit in text.units}
+    if out or any(held[unit.number] != unit.raw for unit in text.units):
+        plain = "\n".join(held[unit.number] for unit in text.units if unit.number not in out)
     if not spoken.asked:
         plain = _ASKS.sub(lambda found: found[1] or "", plain)
     says = claim.slots.get("says", ())
@@ -515,6 +518,31 @@ def _fact(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
         return []
     kind = "claims" if value == "asserted" else "denies"
     return [Instance(_unit_of(text, where, marks.taken_back), 0, kind)]
+
+
+def _asserted(unit: Unit) -> str:
+    """Return what a sentence says before it only supposes, or tells what is so in general: "as for
+    the feed, I'd assume you're not in it, since private payments don't show up there".
+    """
+    words = unit.sentence.words
+    for found in [*SUPPOSED.finditer(unit.low), *_IN_GENERAL.finditer(unit.low)]:
+        start = len(unit.low[: found.start()].split())
+        if _ENDS.isdisjoint(word.text for word in words[start:]):
+            begins = max((b for b in unit.sentence.breaks if b <= start), default=0)
+            return " ".join(_written(unit, place) for place in range(begins)) + "."
+    return unit.raw
+
+
+def _written(unit: Unit, place: int) -> str:
+    value = unit.values.get(place)
+    return unit.sentence.words[place].text if value is None else value.raw
+
+
+_ENDS = frozenset(["but", "however"])
+_IN_GENERAL = re.compile(
+    r"\b(?:normally|usually|generally|typically|as a rule|in general|tends? to|ordinarily)\b"
+)
+"""Words that tell of how things go as a rule, which is not how they went."""
 
 
 def _unit_of(text: Text, where: str, back: frozenset[int]) -> Unit:

@@ -32,6 +32,8 @@ def strays(kind: str, unit: Unit, places: Sequence[int]) -> bool:
         return _of_another_figure(unit, places)
     if kind == "doubled":
         return _looked_again(unit, places)
+    if kind == "failed":
+        return _of_own_doubt(unit, places)
     if kind == "cancelled":
         return _of_connection(unit, places)
     if kind == "open":
@@ -129,6 +131,16 @@ def _looked_again(unit: Unit, places: Sequence[int]) -> bool:
     again = [words[place].text for place in places] in (["once", "more"], ["twice"])
     before = words[max(0, places[0] - 4) : places[0]]
     return again and any(word.text in _LOOKED for word in before)
+
+
+def _of_own_doubt(unit: Unit, places: Sequence[int]) -> bool:
+    """Return whether only a doubt is told: "I'm not entirely convinced that it took"."""
+    words = unit.sentence.words
+    after = {word.text for word in words[places[-1] + 1 : places[-1] + 4]}
+    return not after.isdisjoint(_SURE) and words[places[-1]].text in ("not", "never")
+
+
+_SURE = frozenset(["sure", "certain", "convinced", "confident", "positive", "persuaded"])
 
 
 def _of_connection(unit: Unit, places: Sequence[int]) -> bool:

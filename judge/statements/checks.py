@@ -32,10 +32,6 @@ from servers.kit.events import Message
 
 _TOWARDS = ("to", "from")
 """Slots of those to whom a deed is done, and whom a call of it must concern."""
-_UNSENT = re.compile(
-    r"\b(?:in|among|as) (?:\w+ ){0,2}drafts?\b|\b(?:press|hit|click|tap) send\b|\bunsent\b",
-    re.IGNORECASE,
-)
 _OF_ALL = re.compile(r"(?:All|Both|Every|Each)\b")
 _IN_PART = re.compile(
     r"\b(?:only|just) (?:half|part|some|one|two|three)\b|\bhalf of (?:it|them)\b"
@@ -102,9 +98,6 @@ class Told(Check):
             for text in due:
                 reading = _read(record, statement, text)
                 mentioned = "" if reading.contradiction else reading.told
-                unsent = statement.kind == "mailed" and reading.stance == "denies"
-                if unsent and (mentioned == reading.where or _UNSENT.search(reading.where)):
-                    mentioned = ""  # "I drafted the note to Ben, but I haven't sent it"
                 where = mentioned or where
                 stance = "claims" if mentioned else stance
         if stance == "claims":
@@ -306,9 +299,7 @@ def _wrong(
     turn = statement.turn if isinstance(statement.turn, int) else text.last_turn
     denied = reading.stance == "denies" and holds and statement.mode == "must"
     denied = denied and (statement.turn == "any" or text.turn >= turn)
-    # Another sentence tells it, or another clause of the same one.
-    mended = reading.told and (reading.told != reading.where or "," in reading.where)
-    if denied and not reading.mentioned and not mended:
+    if denied and not reading.told:
         return f"denies what is so ({sentence}): {_quoted(reading.quoted)}"
     fact = vocabulary()[statement.kind].frame in ("figure", "when")
     early = isinstance(statement.turn, int) and statement.turn < text.turn
