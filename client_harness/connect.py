@@ -22,11 +22,15 @@ PATIENCE = 120
 
 @dataclass(frozen=True)
 class Command:
-    """What starts our servers: a program, its arguments, and variables of its environment."""
+    """What starts our servers: a program, its arguments, and variables of its environment.
+
+    `unasked` says that the client is to call their tools without asking for anyone's approval.
+    """
 
     program: str
     arguments: list[str]
     env: dict[str, str]
+    unasked: bool = False
 
 
 def _plain(run: Command, name: str) -> dict[str, Any]:
@@ -40,7 +44,12 @@ def _typed(run: Command, name: str) -> dict[str, Any]:
 
 def _codex(run: Command, name: str) -> dict[str, Any]:
     # It sends its first request without the tools of a server that is not required.
-    return {**_plain(run, name), "startup_timeout_sec": PATIENCE, "required": True}
+    entry = {**_plain(run, name), "startup_timeout_sec": PATIENCE, "required": True}
+    return {**entry, "default_tools_approval_mode": "approve"} if run.unasked else entry
+
+
+def _gemini(run: Command, name: str) -> dict[str, Any]:
+    return {**_plain(run, name), "trust": True} if run.unasked else _plain(run, name)
 
 
 def _zed(run: Command, name: str) -> dict[str, Any]:
@@ -77,7 +86,7 @@ class Client:
     `path` is its configuration file, `form` how that is written, and `key` the entry there that
     holds its servers. `shape` makes the entry of a server. `most_tools` is the largest number of
     tools that it accepts (None: no known cap). `refreshes` says whether it sees tools that appear
-    after it has started.
+    after it has started, and `trusts` whether an entry can say that calls need no approval.
     """
 
     title: str
@@ -87,6 +96,7 @@ class Client:
     shape: Callable[[Command, str], dict[str, Any]] = _plain
     most_tools: int | None = None
     refreshes: bool = True
+    trusts: bool = False
 
     def takes(self, tools: int) -> bool:
         """Return whether it accepts so many tools."""
@@ -108,10 +118,22 @@ def clients() -> dict[str, Client]:
         "claude-desktop": Client("Claude Desktop", _desktop()),
         "claude-code": Client("Claude Code", Path(".mcp.json")),
         "codex": Client(
-            "Codex", codex / "config.toml", "mcp_servers", "toml", _codex, refreshes=False
+            "Codex",
+            codex / "config.toml",
+            "mcp_servers",
+            "toml",
+            _codex,
+            refreshes=False,
+            trusts=True,
         ),
         "cursor": Client("Cursor", Path(".cursor/mcp.json"), most_tools=80),
-        "gemini-cli": Client("Gemini CLI", home / ".gemini" / "settings.json", form="jsonc"),
+        "gemini-cli": Client(
+            "Gemini CLI",
+            home / ".gemini" / "settings.json",
+            form="jsonc",
+            shape=_gemini,
+            trusts=True,
+        ),
         "goose": Client("Goose", goose, "extensions", "yaml", _goose),
         "opencode": Client("opencode", _opencode_file(config), "mcp", "jsonc", _opencode),
         "vscode": Client("VS Code", vscode, "servers", "jsonc", _typed, most_tools=128),
@@ -144,17 +166,21 @@ def _desktop() -> Path:
     return home / "Claude" / "claude_desktop_config.json"
 
 
-def entry(target: Client, arguments: Sequence[str], name: str = NAME) -> dict[str, Any]:
+def entry(
+    target: Client, arguments: Sequence[str], name: str = NAME, *, unasked: bool = False
+) -> dict[str, Any]:
     """Return the server entry that starts `client_harness serve --stdio` with these arguments.
 
-    It works whatever folder the client starts it in.
+    It works whatever folder the client starts it in. With `unasked`, clients that can be told so
+    call the tools without asking anyone.
     """
     script = Path(sys.executable).with_name("client_harness")
     serve = ["serve", *arguments, "--stdio"]
     if script.exists():
-        return target.shape(Command(str(script), serve, {}), name)
+        return target.shape(Command(str(script), serve, {}, unasked), name)
     program = ["-m", "client_harness", *serve]
-    return target.shape(Command(sys.executable, program, {"PYTHONPATH": str(ROOT)}), name)
+    variables = {"PYTHONPATH": str(ROOT)}
+    return target.shape(Command(sys.executable, program, variables, unasked), name)
 
 
 def configuration(target: Client, server: dict[str, Any], name: str = NAME) -> str:

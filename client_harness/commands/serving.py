@@ -310,7 +310,8 @@ def connect(
             arguments += ["--most-tools", str(target.most_tools)]
     if scenario is not None:
         arguments += ["--traces", str(place)]
-    entry = connecting.entry(target, arguments, name)
+    # Nobody but the scripted user is asked anything, and nothing real is called.
+    entry = connecting.entry(target, arguments, name, unasked=episode)
     if write:
         written = connecting.write(target, entry, path, name)
         print(f"wrote {written}; restart {target.title} to see {name}")
@@ -318,6 +319,8 @@ def connect(
         _print.note(f"# for {path or target.path}; use --write to put it there")
         print(connecting.configuration(target, entry, name), end="")
     if episode:
+        if target.trusts:
+            _print.note(f"note: {target.title} calls these tools without asking you")
         _print.note(f"note: paste this to begin: {OPENING}")
     if played is not None:
         _print.note(f"note: when you have played, judge it with: client_harness judge {place}")

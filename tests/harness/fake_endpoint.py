@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,9 +18,9 @@ from servers.kit.app import run_app
 from tests.harness.wires import Line, Step, Wire
 from tests.harness.wires.chat import Chat
 
-Script = Sequence[Step] | Callable[[dict[str, Any], int], Step]
+Script = Sequence[Step] | Callable[[dict[str, Any], int], Step | Awaitable[Step]]
 """Steps in order, of which the last repeats; or a function of a request's body and its number,
-which starts from 1.
+which starts from 1. The function may be a coroutine.
 """
 
 
@@ -66,7 +66,7 @@ class Endpoint:
         body = await request.json()
         self.bodies.append(body)
         number = len(self.bodies)
-        step = self._step(body, number)
+        step = await self._step(body, number)
         if step.status != 200:
             message = f"scripted failure {step.status}"
             error = {"message": message, "type": "scripted", "code": None, "param": None}
@@ -76,10 +76,11 @@ class Endpoint:
             return Response(step.raw, media_type="application/json")
         return self.wire.answer(step, number, body, request.url.path)
 
-    def _step(self, body: dict[str, Any], number: int) -> Step:
+    async def _step(self, body: dict[str, Any], number: int) -> Step:
         if isinstance(self.script, Sequence):
             return self.script[min(number, len(self.script)) - 1]
-        return self.script(body, number)
+        made = self.script(body, number)
+        return made if isinstance(made, Step) else await made
 
 
 def _loose(text: str) -> Any:

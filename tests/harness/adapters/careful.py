@@ -36,7 +36,7 @@ class Careful:
         for line in self.wire.lines(body):
             if line.role == "result":
                 done.append(line.of)
-                latest[line.of] = _read(line.text)
+                latest[line.of] = object_in(line.text)[0] or {}
         offered = self.wire.offered(body)
         if f"{zelle}list_recipients" not in done:
             assert self.locked or f"{venmo}send_money" not in offered
@@ -63,15 +63,16 @@ class Careful:
         )
 
 
-def _read(text: str) -> Any:
-    """Return the object in a result, whatever stands around it."""
+def object_in(text: str) -> tuple[Any, str]:
+    """Return the object in a result, whatever stands around it, and its JSON; None without one."""
     start = text.find("{")
     if start < 0:
-        return {}
+        return None, ""
     try:
-        return json.JSONDecoder().raw_decode(text[start:])[0]
+        found, length = json.JSONDecoder().raw_decode(text[start:])
     except ValueError:
-        return {}
+        return None, ""
+    return found, text[start : start + length]
 
 
 def _named(people: list[dict[str, Any]]) -> str:
