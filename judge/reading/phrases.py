@@ -14,14 +14,8 @@ from judge.reading.deeds import done, says_done
 from judge.reading.hedges import supposed
 from judge.reading.hits import Hit, Key, hits, points
 from judge.reading.marks import marked, until_later
-from judge.reading.outcome import (
-    Instance,
-    Reading,
-    contradiction,
-    stance,
-    taken_back_until,
-    together,
-)
+from judge.reading.outcome import Instance, Reading, contradiction, stance, together
+from judge.reading.outcome import taken_back_until as until_of
 from judge.reading.slots import (
     VALUES,
     Group,
@@ -64,7 +58,8 @@ def _read(parts: Parts, spoken: Spoken) -> Reading:
         instances = _instances(claim, key, spoken)
     else:
         found_there = special_instances(claim, key, spoken)
-        instances = [i for i in found_there if not _is_supposed(i)]
+        doubts = kind.frame == "unconfirmed"
+        instances = [i for i in found_there if doubts or not _is_supposed(i)]
     instances = together(instances, _everyone(claim))
     if claim.kind in _WEATHER and any(i.kind == "claims" for i in instances):
         instances = [i for i in instances if not _is_vague_denial(i)]
@@ -97,7 +92,7 @@ def _read(parts: Parts, spoken: Spoken) -> Reading:
     sure = against is not None and against.bound
     taken = against if against is not None and found != "claims" else shows
     clause = clause_of(taken.unit, taken.place) if taken and taken.unit.raw == where else ""
-    until = taken_back_until(shows) if shows is not None and found == "denies" else -1
+    until = until_of(shows) if shows is not None and found == "denies" else -1
     return Reading(
         found, where, other, doubt is not None, named, own=own, bound=sure, clause=clause,
         until=until,

@@ -114,7 +114,8 @@ _JUDGED = _any(
     r"\bthe above is (?:only|just|merely) what i\b",
     r"\b(?:that|this|it|the above|these|those) (?:was|were|is) (?:only|just|merely|still|really"
     r"|actually) (?:an? |the |my )?(?:\w+ )?(?:preview|draft|test|dry run|trial|simulation"
-    r"|rehearsal|plan|mock ?up|sketch|template|example|placeholder|intention|idea)\b(?! of (?:the|your|her))",
+    r"|rehearsal|plan|mock ?up|sketch|template|example|placeholder"
+    r"|intention|idea)\b(?! of (?:the|your|her))",
     r"\bnone of (?:that|this|it|the above|these|what i \w+) (?:\w+ ){0,3}(?:confirmed|certain"
     r"|verified|checked|true|right|so|holds?|happened|went|is|was|stands?)\b",
     r"\bnothing of (?:the sort|the kind|that sort) (?:\w+ )?(?:happened|took|was|is|has)\b",
