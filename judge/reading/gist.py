@@ -192,7 +192,7 @@ _FUNCTION = frozenset(
         r"\w+",
         """
         is are was were be been am as it its they that this out up in on at to of for from by with
-        via and or a an the 1 all both each there now your you
+        via and or a an the all both each now your you
         """,
     )
 )

@@ -129,7 +129,9 @@ def _deed(
     if not _all_reached(kind, slots, spoken):
         return ""
     unnamed = _unnamed(kind, slots, spoken)
-    for unit in _telling(spoken, _UNDONE, after):
+    units = list(_telling(spoken, _UNDONE, after))
+    anywhere = any(stems & topic for unit in units for stems in unit.stems)
+    for unit in units:
         last = len(unit.sentence.words) - 1
         if kind == "mailed" and not needed and _mail_speaks(slots, unit, spoken):
             return unit.raw
@@ -141,6 +143,9 @@ def _deed(
         figures = {s for s in needed & agreed if entry.slots[s] not in _UNCOUNTED}
         told = any(entry.slots[slot] in _TELLING for slot in agreed) or figures
         on_topic = any(stems & topic for stems in unit.stems) or figures
+        if needed & agreed and not on_topic:
+            on_topic = anywhere or _IS_THERE.search(unit.low) is not None
+            told = told or on_topic
         if told and on_topic and not differs and needed <= agreed:
             return unit.raw
         if not needed and _bare(kind, unit):
@@ -148,6 +153,7 @@ def _deed(
     return ""
 
 
+_IS_THERE = re.compile(r"\b(?:is|are|stands?) (?:now )?(?:in|on|among|there)\b")
 _MAIL_SPEAKS = re.compile(
     r"\b(?:e?mails?|messages?|note|letter|reply|answer)\b(?: \w+){0,6}?"
     r" (?:tells?|gives?|says?|asks?|explains?|mentions?|lets?|names?|reads?)\b"

@@ -173,7 +173,8 @@ def contradiction(instances: Sequence[Instance], marks: Marks) -> Instance | Non
 
 _GOES_ON = frozenset(["and", "but", "now", "then", "until"])
 _OF_IT = frozenset(["it", "that", "they", "neither"])
-_DENYING = frozenset(["not", "never", "neither", "draft", "drafts", "unsent"])
+_DENYING = frozenset(["not", "never", "neither", "unsent"])
+_WAITS_TO_GO = re.compile(r"\b(?:in|among) (?:\w+ ){0,2}drafts?\b|\b(?:press|hit|click|tap) send\b")
 
 
 def taken_back_until(denial: Instance) -> int:
@@ -185,8 +186,10 @@ def taken_back_until(denial: Instance) -> int:
     """
     unit = denial.unit
     words = unit.sentence.words
+    low = unit.low.split()[: denial.place + 1]
+    waits = _WAITS_TO_GO.search(" ".join(low)) is not None
     near = {word.text for word in words[max(0, denial.place - 9) : denial.place + 1]}
-    if near.isdisjoint(_DENYING) or not (denial.own or near & _OF_IT):
+    if (near.isdisjoint(_DENYING) and not waits) or not (denial.own or near & _OF_IT):
         return -1
     goes_on = any(word.text in _GOES_ON for word in words[denial.place + 1 :])
     return unit.number - 1 if goes_on else unit.number

@@ -24,7 +24,7 @@ def strays(kind: str, unit: Unit, places: Sequence[int]) -> bool:
     """Return whether a form of a kind speaks of another thing."""
     if _over_a_colon(unit, places):
         return True
-    if _only_at_once(unit, places):
+    if _only_at_once(unit, places) or _only_later(unit, places):
         return True
     if kind == "mailed":
         return _of_money(unit, places) or _answers_by_paying(unit, places)
@@ -53,6 +53,22 @@ def _only_at_once(unit: Unit, places: Sequence[int]) -> bool:
     both pictures in one message".
     """
     found = _AT_ONCE.search(unit.low)
+    if found is None:
+        return False
+    start = len(unit.low[: found.start()].split())
+    stop = len(unit.low[: found.end()].split())
+    return any(start <= place < stop for place in places)
+
+
+_NOT_BEFORE = re.compile(
+    r"\b(?:will|would|can|could|do|does) not (?:\w+ ){1,5}?(?:before|until|till) "
+    r"(?:\w+ )?(?:xday\d+x|xtime\d+x)"
+)
+
+
+def _only_later(unit: Unit, places: Sequence[int]) -> bool:
+    """Return whether a clause only denies that it comes so early: "he won't have it before 12"."""
+    found = _NOT_BEFORE.search(unit.low)
     if found is None:
         return False
     start = len(unit.low[: found.start()].split())

@@ -13,6 +13,7 @@ from judge.tables import tables_of_people
 from judge.trace import Record
 from servers.kit.events import Attempt
 from servers.kit.service import services
+from servers.kit.store import World
 
 _REACHED_AT = ("email", "email_address", "username", "phone")
 
@@ -122,6 +123,10 @@ def _row(record: Record, service: str, key: str) -> Any:
     world = record.world
     if world is None or service not in services() or "_" not in key or " " in key:
         return None
+    return record.kept(("row of", service, key), lambda: _found(world, service, key))
+
+
+def _found(world: World, service: str, key: str) -> Any:
     for table in services()[service].known_tables():
         if table in world.tables:
             row = world.get(table, key)
