@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from client_harness.commands import _print
+from client_harness.commands.serving import SEARCH, one_of
 
 if TYPE_CHECKING:
     from client_harness.run import Run
@@ -35,6 +36,19 @@ ProtocolOption = Annotated[
             "How instances of long histories are played and scored: as conversations, or as "
             "ToolHaystack was published, with one request and one call."
         )
+    ),
+]
+ExposeOption = Annotated[
+    str | None,
+    typer.Option(
+        parser=one_of("all", "needed", "oracle5", SEARCH),
+        metavar="<all|needed|oracle5|search>",
+        help=(
+            "Which tools agents are offered: all that the services have, those that right runs "
+            "call, these and the nearest others (five in all, at least four of them others), "
+            "or two that find and call all of them. By default all, or oracle5 for "
+            "--protocol published."
+        ),
     ),
 ]
 ReasoningOption = Annotated[

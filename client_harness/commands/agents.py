@@ -5,11 +5,12 @@ from __future__ import annotations
 import traceback
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
 from client_harness.commands import _print
+from client_harness.commands._terms import ExposeOption
 from client_harness.commands.running import (
     Instructions,
     Json,
@@ -19,6 +20,9 @@ from client_harness.commands.running import (
     options_given,
     progress,
 )
+
+if TYPE_CHECKING:
+    from scenarios.offered import Offered
 
 Agent = Annotated[
     str, typer.Option(help="The agent: process, or an adapter.", metavar="process|ADAPTER")
@@ -88,6 +92,7 @@ def ablate(
         ),
     ] = None,
     instructions: Instructions = None,
+    expose: ExposeOption = None,
     trials: Annotated[int, typer.Option(help="Trials per scenario, each with its own seed.")] = 1,
     jobs: Annotated[int, typer.Option(help="Trials to run at the same time.")] = 1,
     seed: Annotated[int, typer.Option(help="A number added to each scenario's seed.")] = 0,
@@ -131,6 +136,7 @@ def ablate(
         seed=seed,
         jobs=jobs,
         instructions=instructions,
+        expose=cast("Offered", expose or "all"),
         options=options_given(option, model=model, api_base=api_base, command=command),
         max_cost=max_cost,
         max_tokens=max_tokens,

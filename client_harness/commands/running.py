@@ -17,6 +17,7 @@ import typer
 from client_harness.commands import _print
 from client_harness.commands._progress import Lines
 from client_harness.commands._terms import (
+    ExposeOption,
     Protocol,
     ProtocolOption,
     Reasoning,
@@ -25,7 +26,6 @@ from client_harness.commands._terms import (
     tell_left_out,
 )
 from client_harness.commands.judging import ApiBase, Model, Votes
-from client_harness.commands.serving import SEARCH, one_of
 from servers.kit.seeds import MOST_SEED
 
 if TYPE_CHECKING:
@@ -128,19 +128,7 @@ def run(
             help="A fault profile to use instead of the scenarios' own faults.", metavar="PROFILE"
         ),
     ] = None,
-    expose: Annotated[
-        str | None,
-        typer.Option(
-            parser=one_of("all", "needed", "oracle5", SEARCH),
-            metavar="<all|needed|oracle5|search>",
-            help=(
-                "Which tools agents are offered: all that the services have, those that right runs "
-                "call, these and the nearest others (five in all, at least four of them others), "
-                "or two that find and call all of them. By default all, or oracle5 for "
-                "--protocol published."
-            ),
-        ),
-    ] = None,
+    expose: ExposeOption = None,
     history: Annotated[
         str | None,
         typer.Option(

@@ -545,8 +545,8 @@ def _appointed(key: Key, unit: Unit, places: Sequence[int]) -> bool:
     if all(words[place].text not in _COMES for place in places):
         return False
     start, stop = segment(unit, places)
-    days = [v for at, v in unit.values.items() if v.type == "day" and start <= at <= stop]
-    return any(str(value.means[0]) > key[1] for value in days)
+    told = [value for at, value in unit.values.items() if start <= at <= stop]
+    return any(value.type == "day" and str(value.means[0]) > key[1] for value in told)
 
 
 def _outside(unit: Unit, places: Sequence[int]) -> bool:

@@ -130,7 +130,7 @@ def _deed(
         return ""
     unnamed = _unnamed(kind, slots, spoken)
     units = list(_telling(spoken, _UNDONE, after))
-    anywhere = any(stems & topic for unit in units for stems in unit.stems)
+    anywhere = any(_is_of(topic, unit) for unit in units)
     for unit in units:
         last = len(unit.sentence.words) - 1
         if kind == "mailed" and not needed and _mail_speaks(slots, unit, spoken):
@@ -142,7 +142,7 @@ def _deed(
             agreed -= unnamed
         figures = {s for s in needed & agreed if entry.slots[s] not in _UNCOUNTED}
         told = any(entry.slots[slot] in _TELLING for slot in agreed) or figures
-        on_topic = any(stems & topic for stems in unit.stems) or figures
+        on_topic = _is_of(topic, unit) or figures
         if needed & agreed and not on_topic:
             on_topic = anywhere or _IS_THERE.search(unit.low) is not None
             told = told or on_topic
@@ -151,6 +151,10 @@ def _deed(
         if not needed and _bare(kind, unit):
             return unit.raw
     return ""
+
+
+def _is_of(topic: frozenset[str], unit: Unit) -> bool:
+    return any(stems & topic for stems in unit.stems)
 
 
 _IS_THERE = re.compile(r"\b(?:is|are|stands?) (?:now )?(?:in|on|among|there)\b")

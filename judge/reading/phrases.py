@@ -11,6 +11,7 @@ from judge.reading.claims import Claim, Parts, vocabulary
 from judge.reading.clauses import clause_of
 from judge.reading.content import content
 from judge.reading.deeds import done, says_done
+from judge.reading.doubts import doubt_of, doubted
 from judge.reading.hedges import supposed
 from judge.reading.hits import Hit, Key, hits, points
 from judge.reading.marks import marked, until_later
@@ -57,15 +58,15 @@ def _read(parts: Parts, spoken: Spoken) -> Reading:
     if kind.frame in ("deed", "state"):
         instances = _instances(claim, key, spoken)
     else:
-        found_there = special_instances(claim, key, spoken)
-        doubts = kind.frame == "unconfirmed"
-        instances = [i for i in found_there if doubts or not _is_supposed(i)]
+        instances = special_instances(claim, key, spoken)
+        if kind.frame != "unconfirmed":
+            instances = [instance for instance in instances if not _is_supposed(instance)]
     instances = together(instances, _everyone(claim))
     if claim.kind in _WEATHER and any(i.kind == "claims" for i in instances):
         instances = [i for i in instances if not _is_vague_denial(i)]
-    doubt = _doubt(claim, key, spoken) if kind.frame != "unconfirmed" else None
+    doubt = doubt_of(claim, key, spoken) if kind.frame != "unconfirmed" else None
     if doubt is not None:
-        instances = [i for i in instances if not _doubted(i, doubt)]
+        instances = [i for i in instances if not doubted(i, doubt)]
     found, shows = stance(instances, marks)
     where = "" if shows is None else shows.unit.raw
     named = frozenset() if shows is None else shows.named
@@ -548,55 +549,3 @@ def _by_done(spoken: Spoken, key: Key, instances: list[Instance]) -> str:
 
 
 # -- doubts --------------------------------------------------------------------------------------
-_IT = re.compile(
-    r"\b(?:it|that|this|whether|if|they|both|either|do so|say so|the (?:result|outcome))\b"
-)
-
-
-def _doubt(claim: Claim, key: Key, spoken: Spoken) -> Unit | None:
-    """Return the last sentence that says that it could not confirm just this claim."""
-    text = taken_apart(*key)
-    marks = marked(*key)
-    found = None
-    for number in sorted(marks.unsure - marks.taken_back):
-        unit = text.units[number]
-        if _about(claim, key, unit, spoken):
-            found = unit
-    return found
-
-
-def _about(claim: Claim, key: Key, unit: Unit, spoken: Spoken) -> bool:
-    kind = vocabulary()[claim.kind]
-    text = taken_apart(*key)
-    agreed = 0
-    differing = 0
-    group = Group(tuple(unit.values.items()), unit.stems)
-    for slot, want in claim.slots.items():
-        state, _ = state_of(kind.slots[slot], want, group, key[2])
-        agreed += state == "agrees"
-        differing += state == "differs"
-    topic = stems_of(kind.topic.replace("|", " "))
-    named = any(stem & topic for stem in unit.stems)
-    if differing and not agreed:
-        return False
-    if named or (agreed and kind.frame not in ("deed",)):
-        return True
-    before = text.units[unit.number - 1] if unit.number else None
-    if not _IT.search(unit.low):
-        return bool(agreed)
-    other = before if before is not None else None
-    if agreed:
-        return True
-    if other is None:
-        return True
-    return any(hit.unit is other for hit in hits(claim.kind, key)) or any(
-        stem & topic for stem in other.stems
-    )
-
-
-def _doubted(instance: Instance, doubt: Unit) -> bool:
-    """Return whether a doubt right beside a claim makes it no claim."""
-    if instance.kind != "claims":
-        return False
-    away = doubt.number - instance.unit.number
-    return 0 <= away <= 1 and not until_later(doubt)

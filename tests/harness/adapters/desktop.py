@@ -107,7 +107,7 @@ class Model:
         return SimpleNamespace(content=[SimpleNamespace(text=text)], is_error="error" in found)
 
     def _named(self, name: str) -> list[str]:
-        return [own for own in self.offered if own == name or own.endswith(f"_{name}")]
+        return [own for own in self.offered if f"_{own}".endswith(f"_{name}")]
 
     async def _next(self) -> dict[str, Any]:
         body = await self._asked.receive()
