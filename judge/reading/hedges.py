@@ -15,7 +15,7 @@ from judge.reading.values import Value
 
 _SUPPOSE = (
     r"(?:think|believe|guess|suppose|assume|hope|reckon|imagine|presume|gather|suspect|expect|bet"
-    r"|figure|fancy|trust|say|wager|take it|dare ?say|venture)"
+    r"|figure|fancy|trust|say|wager|take it(?! (?:easy|slow|from|back|up|on)\b)|dare ?say|venture)"
 )
 OWN = (
     r"\b(?:it|that|this|which|everything|all|things)(?: \w+)? (?:looks?|sounds?|looked|sounded"
@@ -82,7 +82,7 @@ _BEHIND = re.compile(
 SELF = re.compile(
     OWN + r"|\b(?:i|we) (?:do |would |really |still |also |just |honestly )*(?:believe|think|assume"
     r"|guess|suspect|imagine|presume|hope|reckon|suppose|gather|take it)\b(?! (?:you|of|about|it"
-    r" (?:is )?(?:best|better|wise|worth))\b)"
+    r" (?:is )?(?:best|better|wise|worth)|easy|slowly?|from|back|off|out|up|over|with|along|to)\b)"
     r"|\bmy (?:\w+ )?(?:guess|assumption|hunch|impression|understanding|bet|hope)"
     r" (?:is|was|would be|will be)\b"
     r"|\b(?:i am |am )?not (?:\w+ly |so |too |that |very |quite )*(?:convinced|persuaded|confident"

@@ -24,6 +24,7 @@ from judge.reading.slots import (
     covered,
     groups,
     is_amount,
+    is_verb,
     state_of,
     types_of,
 )
@@ -143,7 +144,9 @@ def _deed(
         figures = {s for s in needed & agreed if entry.slots[s] not in _UNCOUNTED}
         told = any(entry.slots[slot] in _TELLING for slot in agreed) or figures
         on_topic = _is_of(topic, unit) or figures
-        if needed & agreed and not on_topic:
+        if needed & agreed and _answers(unit, spoken):
+            on_topic = told = True
+        elif needed & agreed and not on_topic:
             on_topic = anywhere or _IS_THERE.search(unit.low) is not None
             told = told or on_topic
         if told and on_topic and not differs and needed <= agreed:
@@ -155,6 +158,14 @@ def _deed(
 
 def _is_of(topic: frozenset[str], unit: Unit) -> bool:
     return any(stems & topic for stems in unit.stems)
+
+
+def _answers(unit: Unit, spoken: Spoken) -> bool:
+    """Return whether a sentence without a verb answers a question: "By Zelle, from checking."."""
+    first = unit.sentence.words[0].text
+    if not spoken.asked or first not in ("by", "via", "through", "with", "over", "from"):
+        return False
+    return not any(is_verb(unit, place) for place in range(len(unit.sentence.words)))
 
 
 _IS_THERE = re.compile(r"\b(?:is|are|stands?) (?:now )?(?:in|on|among|there)\b")
