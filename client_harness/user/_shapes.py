@@ -263,11 +263,13 @@ WISHES = pattern(
     | \b(?:do|did|would|will|are|were|have)\s+you\s+(?:\w+\s+)?(?:want|like|prefer|mean|rather|wish
       |mind|need|okay|ok|happy|fine|agree|expect|intend|plan|approve|have|know|remember|object)\b
     | \byou(?:'d|\s+would)\s+(?:\w+\s+)?(?:like|prefer|rather)\b
+    | \b(?:am|are)\s+(?:i|we)\s+(?:\w+\s+)?(?:allowed|permitted|free|cleared|authori[sz]ed)\b
+    | \b(?:have|do)\s+(?:i|we)\s+(?:have\s+)?your\s+(?:ok|okay|permission|consent|blessing|go)\b
     | \b(?:can|could|would)\s+you\s+(?:please\s+)?(?:tell|give|confirm|let|say|send|clarify|check)\b
     | \b(?:what|which|when|where)\b.*\byour\b"""
 )
 CONSULTS = pattern(
-    r"\b(?:or|right|correct|ok|okay|fine|all\s?right|alright|agreed?|confirm|approve|enough"
+    r"\b(?:or|right|correct|ok|okay|fine|all\s?right|alright|agreed?|confirm|approve|enough|allowed"
     r"|go(?:[\s-]ahead)?|thumbs|yes)\b"
 )
 WHY = pattern(
