@@ -69,8 +69,8 @@ _FILLER = words(
     "release submit email mail message otherwise stop thoughts steps try find some"
 )
 _POINTS = words(
-    "it that this them those these one ones either both instead him her hers his its theirs he she two"
-    " option options"
+    "it that this them those these one ones either both instead him her hers his its theirs he she"
+    " two option options"
     " so there other others latter former following below above it's that's which who whom"
 )
 _IDIOM = re.compile(
