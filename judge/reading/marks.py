@@ -177,7 +177,7 @@ _UNSURE = re.compile(
     r"|\bremains (?:unclear|uncertain)\b|\bwithout (?:confirmation|confirming|verifying)\b"
 )
 _UNSURE_NOT = re.compile(
-    r"\bcan (?:confirm|verify|tell|see|say)\b|\bcould (?:confirm|verify|tell|check|see|say)\b"
+    r"\bcan (?:confirm|verify|check|tell|see|say)\b|\bcould (?:confirm|verify|tell|check|see|say)\b"
 )
 _UNTIL = re.compile(
     r"\b(?:at first|initially|first|originally|earlier|before|until|at the time|for a while)\b"

@@ -133,7 +133,7 @@ _DISOWNED = _any(
     r"|figures|numbers) (?:above|before (?:that|this)|i (?:just )?(?:wrote|gave|sent)))"
     r"(?: (?:last|first|previous) (?:part|bit|line|sentence|one))?(?! (?:one|1|email|mail|message"
     r"|letter|note|request|entry|figure|number|draft|page|reading|price|invitation|copy|version"
-    r"|first|second|old|older|other|earlier)\b)",
+    r"|first|second|old|older|other|earlier|and (?:do|just|only|we|everything))\b)",
     r"^(?:never ?mind)(?: (?:that|this|all that|what i)\b|$)",
     r"\b(?:do|would|should|could|can|will) not (?:\w+ )?(?:rely|count|depend|bank|build|act"
     r"|go) (?:on|by)"

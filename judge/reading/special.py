@@ -64,6 +64,12 @@ _BOUND = re.compile(
     r"(?: (?:a|an|the|your|just|of|to))? x(?:number|money|percent|temp)\d+x"
 )
 """What makes a figure a bound; `Bells over Wassaw` is only a name."""
+_APART = re.compile(
+    r"\bby (?:\w+ )?x(?:number|money|percent|temp)\d+x"
+    r"|x(?:number|money|percent|temp)\d+x (?:\w+ )?(?:short|apart|off|warmer|colder|cooler|hotter"
+    r"|higher|lower|cheaper|dearer|better|ahead|behind|to go|too)\b"
+)
+"""What makes a figure a difference: "Bend wins by two degrees", "three degrees short"."""
 _FORMER = re.compile(
     r"\b(?:old|earlier|previous|previously|originally|initially|instead of|rather than|used to"
     r"|wrong|not|before|after)\b"
@@ -257,8 +263,10 @@ def _counts(unit: Unit, place: int, claim: Claim) -> bool:
 
 
 def _qualified(unit: Unit, of: str) -> bool:
-    """Return whether a sentence tells of a former figure, a bound, a share or another sum."""
-    if _BOUND.search(unit.low):
+    """Return whether a sentence tells of a former figure, a bound, a share, a difference or another
+    sum.
+    """
+    if _BOUND.search(unit.low) or _APART.search(unit.low):
         return True
     own = stems_of(of.replace("|", " "))
     return any(found[0] not in own for found in _OLD.finditer(unit.low))

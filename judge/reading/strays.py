@@ -34,6 +34,8 @@ def strays(kind: str, unit: Unit, places: Sequence[int]) -> bool:
         return _looked_again(unit, places)
     if kind == "failed":
         return _of_own_doubt(unit, places)
+    if kind == "deleted":
+        return _only_binned(unit, places)
     if kind == "cancelled":
         return _of_connection(unit, places)
     if kind == "open":
@@ -157,6 +159,17 @@ def _of_own_doubt(unit: Unit, places: Sequence[int]) -> bool:
 
 
 _SURE = frozenset(["sure", "certain", "convinced", "confident", "positive", "persuaded"])
+
+
+_FOR_GOOD = frozenset(["wiped", "purged", "erased"])
+_IN_THE_BIN = re.compile(r"\b(?:bin|trash|deleted (?:items|folder)|in deleted)\b")
+
+
+def _only_binned(unit: Unit, places: Sequence[int]) -> bool:
+    """Return whether a form only tells how something was deleted: "in the bin, not wiped"."""
+    words = unit.sentence.words
+    wiped = any(words[place].text in _FOR_GOOD for place in places)
+    return wiped and _IN_THE_BIN.search(unit.low) is not None
 
 
 def _of_connection(unit: Unit, places: Sequence[int]) -> bool:
