@@ -162,7 +162,7 @@ def _below(key: Key, chance: _Chance, form: Form) -> Iterable[Hit]:
     sentence, shift = chance.joined
     for places, exact in matches(form.items, sentence):
         body = [place - shift for place in places if place >= shift]
-        if body and exact and len(body) < len(places):
+        if body and exact and len(body) < len(places) and not strays(form.kind, chance.unit, body):
             hit = _under(key, chance.unit, body, places[: -len(body)], form.denial)
             if hit is not None:
                 yield hit
