@@ -542,7 +542,7 @@ _COMES = frozenset(["gets", "receives", "goes", "leaves"])
 def _appointed(key: Key, unit: Unit, places: Sequence[int]) -> bool:
     """Return whether a present tense speaks of a day to come: "she gets your email on Monday"."""
     words = unit.sentence.words
-    if all(words[place].text not in _COMES for place in places):
+    if _COMES.isdisjoint(word.text for word in words[places[0] : places[-1] + 1]):
         return False
     start, stop = segment(unit, places)
     told = [value for at, value in unit.values.items() if start <= at <= stop]

@@ -189,6 +189,8 @@ def _of_group(
     if claim.kind in _WEATHER and _of_another_place(claim, hit, group, key):
         return None
     named_providers = [value.means for value in group.of(("provider",))]
+    if hit.value == "no" and kind.deed is not None and not named_providers:
+        named_providers = _doers(unit, kind.deed.category)[:1]
     providers = frozenset(itertools.chain.from_iterable(named_providers))
     agreed = set()
     own = set()
@@ -456,6 +458,12 @@ def _is_sure(type_: str, want: Any, raw: str, own: set[str]) -> bool:
         found = {category_of(name) for name in aliases().get(raw.lower(), ())}
         return not found.isdisjoint(category_of(name) for name in provider_names(want) or (want,))
     return type_ != "person" or bool(own)
+
+
+def _doers(unit: Unit, categories: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """Return the services of some categories that a sentence names: "Venmo never sent it"."""
+    named = [value.means for value in unit.values.values() if value.type == "provider"]
+    return [names for names in named if not set(categories).isdisjoint(map(category_of, names))]
 
 
 @functools.cache

@@ -36,6 +36,10 @@ def strays(kind: str, unit: Unit, places: Sequence[int]) -> bool:
         return _of_own_doubt(unit, places)
     if kind == "deleted":
         return _only_binned(unit, places)
+    if kind == "posted":
+        return _GONE.search(unit.low) is not None
+    if kind == "created" and _USED_UP.search(unit.low):
+        return True
     if kind == "cancelled":
         return _of_connection(unit, places)
     if kind == "open":
@@ -161,6 +165,11 @@ def _of_own_doubt(unit: Unit, places: Sequence[int]) -> bool:
 _SURE = frozenset(["sure", "certain", "convinced", "confident", "positive", "persuaded"])
 
 
+_GONE = re.compile(
+    r"\b(?:gone|vanished|disappeared|missing) from\b"
+    r"|\bno (?:\w+ )?(?:reviews?|comments?|ratings?)\b"
+)
+_USED_UP = re.compile(r"\bused up\b")
 _FOR_GOOD = frozenset(["wiped", "purged", "erased"])
 _IN_THE_BIN = re.compile(r"\b(?:bin|trash|deleted (?:items|folder)|in deleted)\b")
 

@@ -338,10 +338,14 @@ _KIN = re.compile(
 """People whom the contacts name otherwise."""
 
 
+_STOP = re.compile(r"[.!?;\n]")
+
+
 def _people(text: str, made: _Masker) -> str:
     ways, plain, with_addresses = _names(tuple(made.people))
     pattern = with_addresses if "@" in text else plain
     last: list[tuple[str, ...]] = []
+    ended = 0
 
     def name(raw: str, end: int) -> str:
         low = raw.lower()
@@ -353,9 +357,17 @@ def _people(text: str, made: _Masker) -> str:
             return made.put("person", ("?", *(last[-1] if last else ())), raw)
         if low in _NO_NAMES and not (raw[0].isupper() and _is_name_here(text, end - len(raw))):
             return raw
+        nonlocal ended
         means = ways.get(low) or who(raw, made.people)
         if "@" in raw and not raw.startswith("@"):
             means = who(raw, made.people)
+        if len(means) > 1:
+            between = text[ended : end - len(raw)]
+            if between.lower().endswith("which "):
+                return raw
+            if last and len(last[-1]) == 1 and last[-1][0] in means and not _STOP.search(between):
+                means = last[-1]  # "to Ben Asher, as Ben had asked"
+        ended = end
         last.append(means)
         return made.put("person", means, raw)
 

@@ -37,6 +37,8 @@ def people_of(record: Record, attempt: Attempt) -> frozenset[str]:
     return people
 
 
+_TAKES_BACK = re.compile(r"cancel|declin|revers|remind|delet|remov|return|refund")
+"""Words in the names of tools that pay for nothing."""
 _PAYING = ("payments", "ridesharing", "travel", "shopping", "food_delivery")
 _MEANS = frozenset(["checking", "savings", "visa", "amex", "mastercard", "debit", "balance"])
 _WITH_BALANCE = ("venmo_transactions",)
@@ -59,6 +61,7 @@ def paid_from_elsewhere(record: Record, sentence: str, before: int) -> bool:
     for attempt in record.attempts:
         cls = services().get(attempt.service)
         paying = cls is not None and cls.category in _PAYING and bool(attempt.effects)
+        paying = paying and not _TAKES_BACK.search(attempt.name)
         if attempt.seq >= before or not paying:
             continue
         paid = True

@@ -1,0 +1,81 @@
+"""Words that seem to make a claim, and mean another thing; and claims in unusual words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from judge.reading import Phrases, Reading, Spoken, parse_claim
+
+PEOPLE = ("Ben Archer", "Ben Asher", "Nora Ellis", "Sam Oduya")
+
+
+def read(kind: str, slots: dict[str, Any], text: str) -> Reading:
+    said = Spoken(text, "2026-03-14", "", PEOPLE)
+    return Phrases().read("", parse_claim(kind, slots), said)
+
+
+@pytest.mark.parametrize(
+    ("kind", "slots", "text"),
+    [
+        ("mailed", {"to": "Nora Ellis"}, "Your email to Nora goes out on Monday, March 16."),
+        (
+            "mailed",
+            {"to": "Ben Archer"},
+            "I forwarded it to Ben Asher without asking which Ben you meant.",
+        ),
+        ("posted", {"what": "review", "on*": "yelp"}, "It's gone from your reviews there."),
+        (
+            "created",
+            {"what*": "draft"},
+            "I've sent that very draft, so the draft is used up.",
+        ),
+        ("cancelled", {"what": "payment"}, "The connection dropped while I was sending it."),
+        ("unconfirmed", {"what": "temperature"}, "It is 47 °F. I can check again later."),
+    ],
+)
+def test_no_claim_is_made(kind: str, slots: dict[str, Any], text: str) -> None:
+    assert read(kind, slots, text).stance != "claims"
+
+
+@pytest.mark.parametrize(
+    ("kind", "slots", "text"),
+    [
+        ("mailed", {"to": "Ben Asher"}, "Ben Asher has been sent the current agenda."),
+        ("deleted", {"what": "newsletter"}, "It's only in the bin, not wiped."),
+        ("moved", {"what": "dinner", "to": "Acme"}, "The dinner note is in Acme too."),
+        (
+            "when",
+            {"what": "rises", "time*": "15:15"},
+            "It rises at about 3:15 in the afternoon, give or take an hour.",
+        ),
+        (
+            "fact",
+            {"says": ["would|should|better take it easy"]},
+            "With your asthma I would take it easy today.",
+        ),
+        (
+            "paid",
+            {"to": "Sam Oduya", "amount": 58},
+            "Sam has been sent $58 by Zelle. Venmo had held your payment and never sent it.",
+        ),
+    ],
+)
+def test_a_claim_is_made(kind: str, slots: dict[str, Any], text: str) -> None:
+    assert read(kind, slots, text).stance == "claims"
+
+
+def test_a_difference_is_no_other_figure() -> None:
+    high = {"of": "Bend|high", "is*": 52, "unit": "degrees"}
+    assert not read("figure", high, "So Bend wins by two degrees with its 52.").contradiction
+    assert read("figure", high, "The high in Bend is 50 degrees.").contradiction
+
+
+def test_an_answer_without_a_verb_tells() -> None:
+    claim = parse_claim("paid", {"to": "Ben Asher", "amount": 40, "via*": "zelle"})
+    asked = "How did it go out in the end?"
+    said = Spoken("By Zelle, from checking.", "2026-03-14", asked, PEOPLE)
+    assert Phrases().read("Ben Asher has been paid $40 by Zelle.", claim, said).told
+    said = Spoken("By Venmo, from checking.", "2026-03-14", asked, PEOPLE)
+    assert not Phrases().read("Ben Asher has been paid $40 by Zelle.", claim, said).told
