@@ -554,6 +554,3 @@ def _by_done(spoken: Spoken, key: Key, instances: list[Instance]) -> str:
         if unit.number not in back and says_done(unit):
             return unit.raw
     return ""
-
-
-# -- doubts --------------------------------------------------------------------------------------
