@@ -48,9 +48,11 @@ SCENARIOS = {
 NEEDS_FIXTURE = {
     "sep-2575-server-rejects-undeclared-capability",
     "sep-2575-missing-capability-http-400",
+    "sep-2575-server-sends-tools-list-changed-on-subscription",
 }
-"""Checks in `server-stateless` that call `test_missing_capability`, a tool that only a server made
-for the suite has.
+"""Checks in `server-stateless` that call `test_missing_capability` or `test_trigger_tool_change`,
+tools that only a server made for the suite has. `tests/kit/test_subscriptions.py` shows that our
+servers tell subscribers of tools that appear.
 """
 
 AT_ONCE = 4
