@@ -112,7 +112,9 @@ def _make(folder: Path, python: str, source: Path) -> None:
     lock = source / PIP_LOCK
     if lock.exists():
         pip = [str(folder / "bin" / "python"), "-m", "pip", "install"]
-        options = ["--quiet", "--disable-pip-version-check", "--require-hashes"]
+        # The lock is complete. If pip resolved it again, it would look at the newest release of a
+        # package that another one wants with an extra, and refuse it because it is not locked.
+        options = ["--quiet", "--disable-pip-version-check", "--require-hashes", "--no-deps"]
         _run_for(folder, [*pip, *options, "-r", str(lock)])
     if not (source / NPM_LOCK).exists():
         return
