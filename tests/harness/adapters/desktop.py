@@ -78,6 +78,11 @@ class Model:
         await self._asking.send(body)
         return await self._answers.receive()
 
+    def close(self) -> None:
+        """Close the streams between the endpoint and the test."""
+        for stream in (self._asking, self._asked, self._answering, self._answers):
+            stream.close()
+
     async def begin(self) -> None:
         """Wait for the first request."""
         await self._next()
@@ -129,7 +134,9 @@ async def at_a_desk(product: Product, scenario: str, home: Path) -> AsyncGenerat
     work = home / "work"
     work.mkdir(parents=True)
     model = Model(product.wire)
-    async with playing(model.answer, product.wire) as endpoint:
+    async with contextlib.AsyncExitStack() as stack:
+        stack.callback(model.close)
+        endpoint = await stack.enter_async_context(playing(model.answer, product.wire))
         variables = {"HOME": str(home), "PATH": f"{product.programs}{os.pathsep}{_path()}"}
         product.set_up(home, endpoint.url)
         await _connect(product, scenario, home, variables)

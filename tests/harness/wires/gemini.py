@@ -56,8 +56,18 @@ class Gemini:
                     reply = part["functionResponse"]
                     response = reply["response"]
                     words = response.get("output", response.get("error", response))
-                    text = words if isinstance(words, str) else json.dumps(words)
+                    text = _unwrapped(words) if isinstance(words, str) else json.dumps(words)
                     said.append(Line("result", text, of=reply["name"]))
                 else:
                     said.append(Line(role_of(message.get("role", "user")), part["text"]))
         return said
+
+
+def _unwrapped(words: str) -> str:
+    """Return the text of an MCP reply, which Gemini CLI puts into a sentence if it is an error."""
+    _, wrapped, response = words.partition(" with response: ")
+    if not wrapped:
+        return words
+    [part] = json.loads(response)
+    [content] = part["functionResponse"]["response"]["content"]
+    return str(content["text"])
