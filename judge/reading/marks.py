@@ -143,6 +143,10 @@ _REPORT = re.compile(
     r"|\baccording to (?:the )?(?:xprovider\d+x|tool|app|response|reply|system|service)\b"
     r"|\breportedly\b|\b(?:is|was|were|are|been) reported (?:as|to)\b"
 )
+_OWN_DEED = re.compile(
+    r"\b(?:so|so then|but|yet|then) (?:i|we) (?!will|would|can|could|am|was|do)\w+"
+)
+"""What ends a report: "it told me Sam, so I called it back"."""
 _EVIDENCE = re.compile(
     r"\b(?:history|activity|feed|ledger|records?|statement|log|transactions?|checked|verified"
     r"|confirm"
@@ -340,6 +344,8 @@ def reported(unit: Unit, before: int) -> bool:
     head = " ".join(unit.low.split()[: before + 1])
     tail = " ".join(unit.low.split()[max(0, before - 8) : before + 9])
     found = _REPORT.search(head) or re.search(r"\breportedly\b|\baccording to\b", tail)
+    if found is not None and found.string is head and _OWN_DEED.search(head, found.end()):
+        return False
     said = unit.low.split(" but ")[0] if " but " in tail else unit.low
     return found is not None and _EVIDENCE.search(said) is None
 

@@ -211,8 +211,8 @@ def groups(unit: Unit, span: tuple[int, int], types: frozenset[str]) -> list[Gro
 
 
 def without_senders(unit: Unit, group: Group) -> Group:
-    """Return a group without those from whom a mail comes, "sent from studio@…", or whom it is
-    about.
+    """Return a group without those from whom a mail comes, "sent from studio@…", whom it is about,
+    or whom it did not get to: "the limit stopped me before Callum's".
     """
     words = unit.sentence.words
     kept = []
@@ -222,6 +222,10 @@ def without_senders(unit: Unit, group: Group) -> Group:
         if "@" in value.raw:  # "from your own address, maya@…"
             wide = [word.text for word in words[max(0, place - 5) : place]]
             before += ["from"] if "from" in wide and "to" not in wide else []
+            beside = unit.values.get(place - 1)  # "out via Gmail (maya@gmail.com)"
+            before += ["from"] if beside is not None and beside.type == "provider" else []
+        ends = place + 1 in (len(words), *unit.sentence.breaks)
+        other = other or (before[-1:] == ["before"] and ends)
         if value.type != "person" or ("from" not in before and not other):
             kept.append((place, value))
     return Group(tuple(kept), group.stems)
@@ -501,7 +505,8 @@ def wide_agrees(
     values: list[tuple[int, Value]] = []
     for other in near:
         stems += other.stems
-        values += other.values.items()
+        group = Group(tuple(other.values.items()), ())
+        values += (without_senders(other, group) if claim.kind == "mailed" else group).values
         stems += [stems_of(column) for column in other.columns]
     state, _ = state_of(type_, want, Group(tuple(values), tuple(stems)), people)
     return state == "agrees"

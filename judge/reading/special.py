@@ -113,6 +113,11 @@ _OFFERED = re.compile(
     r"(?:see|look|check|use|get|take|go|try|read|ask)\b"
 )
 """What one could look at is the source of nothing yet."""
+_HAS_NONE = re.compile(
+    r"\bxprovider\d+x (?:itself |still |only )?(?:shows?|showed|lists?|listed|has|had|gives?|gave"
+    r"|reports?|reported) (?:no|nothing|none)\b"
+)
+"""What a service does not have is not from it: "The Weather Channel shows no alerts"."""
 _SOURCED = re.compile(
     r"\b(?:according to|per|from|source|sources|via|by|used|using|checked|on|asked|based on|went"
     r" with|fell back on|switched to|turned to)(?: \w+){0,2} (xprovider\d+x)"
@@ -436,6 +441,8 @@ def _sources(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
             said = _value_of(key, unit, place, clause)
             if _DOWN.search(clause) or said == "open" or _OFFERED.search(unit.low):
                 continue
+            if _HAS_NONE.search(unit.low):
+                continue
             if names & set(value.means):
                 if said == "no" and not _DENIED_SOURCE.search(clause):
                     continue
@@ -524,8 +531,14 @@ def _fact(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
     value, where = stance_of(says, plain)
     if value == "absent":
         return []
-    kind = "claims" if value == "asserted" else "denies"
-    return [Instance(_unit_of(text, where, marks.taken_back), 0, kind)]
+    shows = _unit_of(text, where, marks.taken_back)
+    if value != "asserted" and _UNSEEN.search(shows.low):
+        return []
+    return [Instance(shows, 0, "claims" if value == "asserted" else "denies")]
+
+
+_UNSEEN = re.compile(r"\b(?:did|does|do) not (?:\w+ )?(?:appear|show)\b")
+"""What does not show may be there all the same."""
 
 
 def _asserted(unit: Unit) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
 
@@ -41,7 +42,7 @@ def strays(kind: str, unit: Unit, places: Sequence[int]) -> bool:
     if kind == "created" and _USED_UP.search(unit.low):
         return True
     if kind == "cancelled":
-        return _of_connection(unit, places)
+        return _of_connection(unit, places) or _came_through(unit, places)
     if kind == "open":
         return _open_list(unit, places) or _has_gone(unit, places)
     return kind == "paid" and _told_by_others(unit, places)
@@ -188,6 +189,13 @@ def _of_connection(unit: Unit, places: Sequence[int]) -> bool:
     return any(words[place - 1].text in ("connection", "line", "call") for place in ended)
 
 
+def _came_through(unit: Unit, places: Sequence[int]) -> bool:
+    """Return whether "gone" says that something was done after all: "it had gone through"."""
+    words = [word.text for word in unit.sentence.words]
+    gone = [place for place in places if words[place] == "gone" and place + 1 < len(words)]
+    return any(words[place + 1] in ("through", "out", "ahead", "over") for place in gone)
+
+
 def _open_list(unit: Unit, places: Sequence[int]) -> bool:
     """Return whether "open" only says at which list one looked: "I went back to your open requests
     and checked".
@@ -245,12 +253,35 @@ def is_difference(unit: Unit, place: int) -> bool:
 _BACK = frozenset(["cancelled", "canceled", "refunded", "returned", "withdrawn", "reversed"])
 
 
+def _clauses(unit: Unit) -> list[tuple[int, int]]:
+    """Return where a sentence and the parts between its commas begin and end."""
+    whole = len(unit.sentence.words)
+    edges = [0, *sorted(unit.sentence.breaks), whole]
+    return [(0, whole), *itertools.pairwise(edges)]
+
+
+def _takes_only(amount: float, unit: Unit, start: int, stop: int) -> bool:
+    """Return whether some words take back an amount and name no other."""
+    words = unit.sentence.words[start:stop]
+    if all(word.text not in _BACK for word in words):
+        return False
+    sums = []
+    for place in range(start, stop):
+        value = unit.values.get(place)
+        if value is None or value.type not in ("money", "number"):
+            continue
+        if value.type == "money":
+            sums.append(value.means[0])
+        elif is_amount(unit, place):
+            sums.append(value.means[0] * 100)
+    return bool(sums) and all(abs(cents - amount * 100) < 0.5 for cents in sums)
+
+
 def taken_back(amount: float, text: Text) -> bool:
     """Return whether a text names an amount that was taken back: "the $35 is cancelled"."""
     for unit in text.units:
         if unit.texts.isdisjoint(_BACK) or not unit.texts.isdisjoint(("not", "never", "no")):
             continue
-        sums = [value.means[0] for value in unit.values.values() if value.type == "money"]
-        if sums and all(abs(cents - amount * 100) < 0.5 for cents in sums):
+        if any(_takes_only(amount, unit, *clause) for clause in _clauses(unit)):
             return True
     return False
