@@ -275,7 +275,7 @@ def _judged(
         value = "yes"
     if value == "yes" and _of_nothing(unit, places):
         value = "no"
-    if value == "yes" and kind == "failed" and _once_more(unit, places):
+    if value == "yes" and kind == "failed" and (_once_more(unit, places) or _way_round(key, unit)):
         return None
     if value == "no":
         if repeated(unit.sentence, places) or _once_more(unit, places):
@@ -295,6 +295,20 @@ def _judged(
     if unit.number in marked(*key).either:
         value = "open"
     return Hit(unit, tuple(places), value, earlier)
+
+
+_ROUND = re.compile(
+    r"(?:so|so then|so instead|instead) i (?:then |have |just |instead )?"
+    r"(?:added|sent|split|wrote)\b"
+)
+
+
+def _way_round(key: Key, unit: Unit) -> bool:
+    """Return whether the next sentence tells of a way round: "It took no pictures from strangers.
+    So I added her and sent them".
+    """
+    after = taken_apart(*key).units[unit.number + 1 : unit.number + 2]
+    return any(_ROUND.match(other.low) for other in after)
 
 
 _PREFERS = re.compile(r"\b(?:better|rather|sooner) (?:he|she|it|they|i|we|that|to)\b.*\bthan\b")

@@ -144,7 +144,8 @@ _REPORT = re.compile(
     r"|\breportedly\b|\b(?:is|was|were|are|been) reported (?:as|to)\b"
 )
 _OWN_DEED = re.compile(
-    r"\b(?:so|so then|but|yet|then) (?:i|we) (?!will|would|can|could|am|was|do)\w+"
+    r"\b(?:so|so then|but|yet|then) (?:i|we)"
+    r" (?!will|would|can|could|am|was|do|did not|have not|had not)\w+"
 )
 """What ends a report: "it told me Sam, so I called it back"."""
 _EVIDENCE = re.compile(
@@ -214,7 +215,7 @@ def marked(text: str, today: str, people: tuple[str, ...]) -> Marks:
             lead = None
         if lead is not None:
             either.add(unit.number)
-        if _takes_back(unit):
+        if _takes_back(unit) and not _of_what_failed(taken, unit):
             last = unit.number
             takes.add(unit.number)
         elif hedges_before(unit):
@@ -240,6 +241,18 @@ def _takes_back(unit: Unit) -> bool:
     if _BACK_STRONG.match(low):
         return True
     return len(unit.sentence.words) <= 22
+
+
+_COUNTS_ON = re.compile(r"\bnot (?:\w+ )?(?:rely|count|depend|bank) on (?:it|that)\b")
+
+
+def _of_what_failed(text: Text, unit: Unit) -> bool:
+    """Return whether one should not count on what the sentence before denies: "the first try is
+    not in Sent. I wouldn't count on it".
+    """
+    if not unit.number or _COUNTS_ON.search(unit.low) is None:
+        return False
+    return not text.units[unit.number - 1].texts.isdisjoint(("not", "never"))
 
 
 def _either(text: Text, unit: Unit, known: set[int]) -> bool:

@@ -144,14 +144,15 @@ _DISOWNED = _any(
     r"\bdo not take (?:my word|(?:that|this|it|any of (?:that|this|it)) (?:for granted"
     r"|as (?:certain"
     r"|given|final|gospel|fact|settled)))",
-    r"\b(?:take|treat|read|consider|regard) (?:all of |any of |all |everything )?(?:that|this|it"
+    r"\b(?<!\w so )(?:take|treat|read|consider|regard) (?:all of |any of |all |everything )?"
+    r"(?:that|this|it"
     r"|these|the above|above|what i \w+|my \w+)(?: above| here)? (?:with (?:a |some )?(?:grain"
     r"|pinch"
     r"|caution|care|salt)|as (?:\w+ )?(?:unconfirmed|unverified|provisional|a guess|tentative"
     r"|guesswork|open|uncertain|preliminary))",
     r"\bi (?:can|could|would|will|do|am able) ?not (?:\w+ly )*(?:stand (?:by|behind)|vouch for"
     r"|swear (?:to|by)|back (?:that|this|it|any of (?:that|this|it)) up|put my (?:name|hand)"
-    r"|guarantee (?:any of )?(?:that|this|it)$|promise (?:any of )?(?:that|this|it)"
+    r"|guarantee (?:any of )?(?:that|this|it)$|promise (?:any of )?(?:that|this|it)$"
     r"|be held to)\b",
 )
 """Requests to leave out of account what was said, and refusals to stand by it."""

@@ -114,7 +114,7 @@ _OFFERED = re.compile(
 )
 """What one could look at is the source of nothing yet."""
 _HAS_NONE = re.compile(
-    r"\bxprovider\d+x (?:itself |still |only )?(?:shows?|showed|lists?|listed|has|had|gives?|gave"
+    r"\b(xprovider\d+x) (?:itself |still |only )?(?:shows?|showed|lists?|listed|has|had|gives?|gave"
     r"|reports?|reported) (?:no|nothing|none)\b"
 )
 """What a service does not have is not from it: "The Weather Channel shows no alerts"."""
@@ -434,6 +434,7 @@ def _sources(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
         if offering and not any(value.type in _FORECAST for value in unit.values.values()):
             continue  # what is there to ask is no source yet
         sourced = {m[1] or m[2] for m in _SOURCED.finditer(unit.low)}
+        lacking = set(_HAS_NONE.findall(unit.low))
         for place, value in unit.values.items():
             if value.type != "provider":
                 continue
@@ -441,7 +442,7 @@ def _sources(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
             said = _value_of(key, unit, place, clause)
             if _DOWN.search(clause) or said == "open" or _OFFERED.search(unit.low):
                 continue
-            if _HAS_NONE.search(unit.low):
+            if unit.sentence.words[place].text in lacking:
                 continue
             if names & set(value.means):
                 if said == "no" and not _DENIED_SOURCE.search(clause):

@@ -191,8 +191,8 @@ def _of_connection(unit: Unit, places: Sequence[int]) -> bool:
 
 def _came_through(unit: Unit, places: Sequence[int]) -> bool:
     """Return whether "gone" says that something was done after all: "it had gone through"."""
-    words = [word.text for word in unit.sentence.words]
-    gone = [place for place in places if words[place] == "gone" and place + 1 < len(words)]
+    words = [word.text for word in unit.sentence.words] + [""]
+    gone = [place for place in places if words[place] == "gone"]
     return any(words[place + 1] in ("through", "out", "ahead", "over") for place in gone)
 
 
