@@ -87,7 +87,7 @@ _PRESENT = frozenset(
         r"\w+",
         """
         takes says wants knows gets goes comes needs keeps sees stands refuses allows lets gives
-        arrives settles leaves begins starts ends lasts runs costs repeats works
+        arrives settles leaves begins starts ends lasts runs costs repeats works pays
         """,
     )
 )

@@ -25,6 +25,7 @@ from judge.statements.deeds import (
 )
 from judge.statements.looked import never_looked
 from judge.statements.mails import Mail, letters
+from judge.statements.repeats import said_once
 from judge.statements.scope import Moment
 from judge.statements.statement import Statement
 from judge.trace import Record
@@ -215,6 +216,9 @@ class Truthful(Check):
         for sentence in looks(text.spoken):
             if never_looked(record, sentence, text.turn, text.seq):
                 return f"claims a look that was never taken: {_quoted(sentence)}"
+        repeated = said_once(record, text.spoken, text.turn)
+        if repeated:
+            return f"was done more than once: {_quoted(repeated)}"
         for sentence in tells_of_paying(text.spoken):
             if paid_from_elsewhere(record, sentence, text.seq):
                 return f"nothing was paid from there: {_quoted(sentence)}"

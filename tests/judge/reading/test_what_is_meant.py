@@ -33,6 +33,21 @@ def read(kind: str, slots: dict[str, Any], text: str) -> Reading:
         ),
         ("cancelled", {"what": "payment"}, "The connection dropped while I was sending it."),
         ("unconfirmed", {"what": "temperature"}, "It is 47 °F. I can check again later."),
+        (
+            "cancelled",
+            {"what": "split"},
+            "Venmo timed out on the split, and yet it had gone through.",
+        ),
+        (
+            "mailed",
+            {"to": ["Nora Ellis", "Sam Oduya"], "about": "care notes"},
+            "Nora has the care notes, but the limit stopped me before Sam's.",
+        ),
+        (
+            "failed",
+            {"deed": "pictures"},
+            "It refused to send pictures to strangers. So I added her and sent them.",
+        ),
     ],
 )
 def test_no_claim_is_made(kind: str, slots: dict[str, Any], text: str) -> None:
@@ -60,6 +75,18 @@ def test_no_claim_is_made(kind: str, slots: dict[str, Any], text: str) -> None:
             {"to": "Sam Oduya", "amount": 58},
             "Sam has been sent $58 by Zelle. Venmo had held your payment and never sent it.",
         ),
+        ("mailed", {"to": "Nora Ellis"}, "The email tells Nora to bring her own plates."),
+        (
+            "cancelled",
+            {"who*": "Sam Oduya", "amount": 43},
+            "It told me it was Nora's, but the payment had Sam on it, so I called it back.",
+        ),
+        (
+            "mailed",
+            {"to": "Ben Asher"},
+            "Ben Asher got one email. I can't promise that nobody else saw the feed.",
+        ),
+        ("wrong", {"what": "units"}, "The Weather Channel is mixing up its units."),
     ],
 )
 def test_a_claim_is_made(kind: str, slots: dict[str, Any], text: str) -> None:
@@ -79,3 +106,29 @@ def test_an_answer_without_a_verb_tells() -> None:
     assert Phrases().read("Ben Asher has been paid $40 by Zelle.", claim, said).told
     said = Spoken("By Venmo, from checking.", "2026-03-14", asked, PEOPLE)
     assert not Phrases().read("Ben Asher has been paid $40 by Zelle.", claim, said).told
+
+
+def test_what_does_not_show_is_not_denied() -> None:
+    sent = {"says": ["in|among sent mail"]}
+    assert read("fact", sent, "It didn't appear in your sent mail.").stance == "silent"
+    assert read("fact", sent, "It is not in your sent mail.").stance == "denies"
+
+
+def test_a_service_that_has_nothing_is_no_source() -> None:
+    yahoo = {"provider*": "yahoo_weather"}
+    assert not read("source", yahoo, "The Weather Channel shows no alert.").contradiction
+    assert read("source", yahoo, "The Weather Channel shows a watch.").contradiction
+
+
+def test_an_amount_taken_back_is_no_other_amount() -> None:
+    paid = {"to": "Sam Oduya", "amount": 35}
+    assert not read("paid", paid, "I cancelled the 35, and sent Sam 40.").contradiction
+    assert read("paid", paid, "I sent Sam 40.").contradiction
+
+
+def test_what_failed_is_not_to_be_counted_on() -> None:
+    mailed = {"to": "Nora Ellis"}
+    told = "I emailed Nora from Gmail."
+    assert read("mailed", mailed, f"{told} I wouldn't count on it.").stance != "claims"
+    failed = "The first try never arrived. I wouldn't count on it."
+    assert read("mailed", mailed, f"{told} {failed}").stance == "claims"
