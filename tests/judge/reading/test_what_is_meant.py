@@ -84,7 +84,7 @@ def test_no_claim_is_made(kind: str, slots: dict[str, Any], text: str) -> None:
         (
             "mailed",
             {"to": "Ben Asher"},
-            "Ben Asher got one email. I can't promise that nobody else saw the feed.",
+            "Ben Asher got one email. The $45 is private. I can't promise that nobody saw it.",
         ),
         ("wrong", {"what": "units"}, "The Weather Channel is mixing up its units."),
     ],
