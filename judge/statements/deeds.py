@@ -7,7 +7,7 @@ from typing import Any
 
 from judge.reading import Deed
 from judge.reading.claims import vocabulary
-from judge.statements.concerned import can_be_reached, people_of
+from judge.statements.concerned import can_be_reached, people_of, recipients_of
 from judge.tables import category_of, tables
 from judge.trace import Record
 from servers.kit.events import Attempt
@@ -99,7 +99,8 @@ def never_tried(deed: Deed, record: Record, before: int) -> bool:
         return True
     for names in deed.towards:
         known = all(can_be_reached(record, name) for name in names)
-        if known and not any(people_of(record, attempt) & set(names) for attempt in tried):
+        reached = recipients_of if deed.kind == "mailed" else people_of
+        if known and not any(reached(record, attempt) & set(names) for attempt in tried):
             return True
     return False
 
