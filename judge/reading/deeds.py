@@ -201,7 +201,7 @@ def _deeds(spoken: Spoken) -> tuple[Deed, ...]:
 
 _TO_SOMEBODY = frozenset(["paid", "mailed", "requested", "reminded", "cancelled", "invited"])
 _OF_OTHERS = frozenset(
-    ["about", "that", "of", "with", "by", "for", "as", "than", "after", "before"]
+    ["about", "that", "which", "of", "with", "by", "for", "as", "than", "after", "before"]
 )
 
 

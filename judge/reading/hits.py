@@ -14,7 +14,7 @@ from judge.reading.forms import Form, possible
 from judge.reading.marks import believed, marked, reported
 from judge.reading.polarity import Passage, polarity, repeated
 from judge.reading.slots import is_amount, is_verb, segment
-from judge.reading.strays import strays
+from judge.reading.strays import only_begun, strays
 from judge.reading.texts import Text, Unit, taken_apart
 from judge.reading.values import CROSS
 from judge.reading.words import Sentence, type_word
@@ -495,7 +495,7 @@ def _weighed(
         return "open"
     if deed and _PREFERS.search(" ".join(unit.low.split()[: places[-1]])):
         return "open"
-    if deed and (_awaits(unit.low) or _to_come(unit, places)):
+    if deed and (_awaits(unit.low) or _to_come(unit, places) or only_begun(unit, places)):
         return "open"
     if deed and reported(unit, places[0]):
         return "open"

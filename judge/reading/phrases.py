@@ -17,6 +17,7 @@ from judge.reading.hits import Hit, Key, hits, points
 from judge.reading.marks import marked, until_later
 from judge.reading.outcome import Instance, Reading, contradiction, stance, together
 from judge.reading.outcome import taken_back_until as until_of
+from judge.reading.retractions import owns_up, quotes_oneself
 from judge.reading.slots import (
     VALUES,
     Group,
@@ -61,6 +62,8 @@ def _read(parts: Parts, spoken: Spoken) -> Reading:
         instances = special_instances(claim, key, spoken)
         if kind.frame != "unconfirmed":
             instances = [instance for instance in instances if not _is_supposed(instance)]
+    if kind.deed is None and owns_up(text):
+        instances = [instance for instance in instances if not quotes_oneself(instance.unit)]
     instances = together(instances, _everyone(claim))
     if claim.kind in _WEATHER and any(i.kind == "claims" for i in instances):
         instances = [i for i in instances if not _is_vague_denial(i)]
@@ -308,15 +311,16 @@ _AT_FIRST = re.compile(
     r"\b(?:at first|initially|originally|first (?:answered|said|gave|showed|returned|told|had"
     r"|listed|reported|put))\b"
 )
+_FOUND_NONE = re.compile(r"\b(?:i|we) (?:have )?(?:found|saw|seen|got|could find) (?:no|none)\b")
 _NOW = re.compile(r"\b(?:right now|currently|at the moment|at present)\b")
 
 
 def _of_another_place(claim: Claim, hit: Hit, group: Group, key: Key) -> bool:
     """Return whether a forecast is of another place or day, or a denial only what one service
-    says: "The Weather Channel lists no alert".
+    says or what one found: "The Weather Channel lists no alert", "I found no alert".
     """
     unit = hit.unit
-    if hit.value == "no" and group.of(("provider",)):
+    if hit.value == "no" and (group.of(("provider",)) or _FOUND_NONE.search(unit.low)):
         return True
     day = claim.slots.get("day")
     if day is not None and day != key[1] and _NOW.search(unit.low) and not group.of(("day",)):

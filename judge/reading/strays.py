@@ -196,6 +196,26 @@ def _came_through(unit: Unit, places: Sequence[int]) -> bool:
     return any(words[place + 1] in ("through", "out", "ahead", "over") for place in gone)
 
 
+_TO_BE = re.compile(r"\b(?:is|are|remains?) (?:still |yet )?to be$")
+_WHEN_I = re.compile(r"\b(?:when|as) (?:i|we)(?: \w+)?$")
+_BROKE_OFF = re.compile(
+    r"^.{0,60}? (?:timed out|failed|(?:gave|returned|showed) an error"
+    r"|(?:did not|never) answer\w*)\b"
+)
+
+
+def only_begun(unit: Unit, places: Sequence[int]) -> bool:
+    """Return whether a deed is still to be done, or broke off: "when I cancelled it, Zelle timed
+    out".
+    """
+    verb = next((place for place in places if is_verb(unit, place)), places[0])
+    words = unit.low.split()
+    before = " ".join(words[:verb])
+    if _TO_BE.search(before):
+        return True
+    return bool(_WHEN_I.search(before) and _BROKE_OFF.match(" ".join(words[verb:])))
+
+
 def _open_list(unit: Unit, places: Sequence[int]) -> bool:
     """Return whether "open" only says at which list one looked: "I went back to your open requests
     and checked".

@@ -43,6 +43,12 @@ def read(kind: str, slots: dict[str, Any], text: str) -> Reading:
             {"to": ["Nora Ellis", "Sam Oduya"], "about": "care notes"},
             "Nora has the care notes, but the limit stopped me before Sam's.",
         ),
+        ("requested", {"from": "Nora Ellis", "amount": 23}, "Nora's 23 is still to be asked for."),
+        (
+            "cancelled",
+            {"what": "request", "amount": 75},
+            "When I cancelled the request for $75, Zelle timed out.",
+        ),
         (
             "failed",
             {"deed": "pictures"},
@@ -132,3 +138,11 @@ def test_what_failed_is_not_to_be_counted_on() -> None:
     assert read("mailed", mailed, f"{told} I wouldn't count on it.").stance != "claims"
     failed = "The first try never arrived. I wouldn't count on it."
     assert read("mailed", mailed, f"{told} {failed}").stance == "claims"
+
+
+def test_a_quotation_owned_up_to_is_no_claim() -> None:
+    level = {"says": ["pollen * high"]}
+    quoted = 'I emailed Jordan "Tree pollen is high."'
+    assert read("fact", level, quoted).stance == "claims"
+    owned = f"I owe you a correction. {quoted} Nothing I had read says so."
+    assert read("fact", level, owned).stance == "silent"
