@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from servers.kit.service import all_tables, services
 from servers.kit.tables import Table
+from servers.kit.types import Row
 
 
 @functools.cache
@@ -37,6 +38,17 @@ def tables_of_mails() -> frozenset[str]:
         if {"recipients", "prose"} <= set(spec.roles.values()) and "body" in spec.columns:
             found.add(name)
     return frozenset(found)
+
+
+def addresses_in(table: str, row: Row) -> set[str]:
+    """Return the addresses that a row of a mail's table goes to, in lower case."""
+    found: set[str] = set()
+    for column, role in tables()[table].roles.items():
+        value = row[column]
+        if role == "recipients" and value is not None:
+            listed = value if isinstance(value, list) else str(value).split(",")
+            found |= {str(one).strip().casefold() for one in listed}
+    return found
 
 
 @functools.cache

@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from judge.change.expected import Expected
+from judge.change.rows import Timeline, timeline
 from judge.finding import FaultFacts, Finding
 from judge.pattern import CallPattern
 from judge.tables import tables_of_people
@@ -137,6 +138,13 @@ class Record:
         """All changes since the episode began, or None if the trace has no end."""
         end = end_of(self.events)
         return None if end is None else end.changes
+
+    @property
+    def timeline(self) -> Timeline | None:
+        """What the agent changed, turn by turn, or None if the trace has no end."""
+        turns = self.expected.turns if self.expected is not None else None
+        made: Timeline | None = self.kept("timeline", lambda: timeline(self.events, turns))
+        return made
 
     @property
     def makers(self) -> Mapping[int, Attempt]:

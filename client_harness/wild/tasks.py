@@ -7,7 +7,6 @@ from typing import Any, TypedDict
 
 from client_harness.wild.labels import label, nodes_of, progress_of
 from client_harness.wild.published import published
-from judge.change.rows import timeline
 from judge.graph.task import Progress
 from judge.trace import Record
 from judge.verdict import Verdict
@@ -104,7 +103,7 @@ def wrong_turns(made: Dialogue, record: Record, verdict: Verdict) -> set[int]:
     turns = _turns_of_gates(made)
     failed = [found.name for found in verdict.findings if found.failed]
     wrong = {turns[name] for name in failed if name in turns}
-    run = timeline(record.events, len(made.turns))
+    run = record.timeline
     if record.expected is not None and run is not None and record.expected.complete:
         wrong |= record.expected.wrong_turns(run, faulted=bool(record.faults))
     return wrong

@@ -6,7 +6,6 @@ from typing import ClassVar
 
 from judge.change import wording
 from judge.change.match import Difference
-from judge.change.rows import timeline
 from judge.finding import Finding, at_events
 from judge.model import Aspect, Check
 from judge.trace import Record
@@ -29,7 +28,7 @@ class Changed(Check):
         expected = record.expected
         if expected is None:
             return Finding(None, "what right runs change is not known")
-        run = timeline(record.events, expected.turns)
+        run = record.timeline
         if run is None:
             return Finding(None, "the trace has no end, so the changes are not known")
         turn, differences = expected.differences(run, faulted=bool(record.faults))

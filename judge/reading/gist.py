@@ -22,7 +22,7 @@ from judge.reading.hits import Key, passage
 from judge.reading.marks import is_belief, marked, reported
 from judge.reading.phrases import known_words
 from judge.reading.polarity import polarity
-from judge.reading.slots import VALUES, agrees, is_verb
+from judge.reading.slots import VALUES, agrees, between_commas, is_verb
 from judge.reading.texts import Spoken, Text, Unit, stems_of, taken_apart
 from judge.reading.values import Value, aliases
 
@@ -405,19 +405,13 @@ def _denied(unit: Unit, place: int, key: Key) -> bool:
     """Return whether a place of a unit is denied before it, or by the words right around it."""
     if polarity(passage(key), unit.number, [place])[0] == "no":
         return True
-    start, stop = _stretch(unit, place)
+    start, stop = between_commas(unit, place)
     while start and start not in unit.sentence.colons and not _has_verb(unit, start, stop):
-        start, stop = _stretch(unit, start - 1)  # "they are not called Porch 210, Cousin Talk"
+        # "they are not called Porch 210, Cousin Talk"
+        start, stop = between_commas(unit, start - 1)
     if not start <= place < stop and not _has_verb(unit, start, stop):
         return False
     return any(word.text in _NOT for word in unit.sentence.words[start:stop])
-
-
-def _stretch(unit: Unit, place: int) -> tuple[int, int]:
-    """Return where the words between two commas begin and end."""
-    start = max((b for b in unit.sentence.breaks if b <= place), default=0)
-    stop = min((b for b in unit.sentence.breaks if b > place), default=len(unit.sentence.words))
-    return start, stop
 
 
 def _has_verb(unit: Unit, start: int, stop: int) -> bool:

@@ -14,8 +14,9 @@ from judge.reading.forms import Form, possible
 from judge.reading.marks import believed, marked, reported
 from judge.reading.polarity import Passage, polarity, repeated
 from judge.reading.slots import is_amount, is_verb, segment
-from judge.reading.strays import only_begun, strays
+from judge.reading.strays import strays
 from judge.reading.texts import Text, Unit, taken_apart
+from judge.reading.undone import undone
 from judge.reading.values import CROSS
 from judge.reading.words import Sentence, type_word
 
@@ -311,8 +312,6 @@ def _way_round(key: Key, unit: Unit) -> bool:
     return any(_ROUND.match(other.low) for other in after)
 
 
-_PREFERS = re.compile(r"\b(?:better|rather|sooner) (?:he|she|it|they|i|we|that|to)\b.*\bthan\b")
-"""What one would like less is no deed: "better he waits than gets it twice"."""
 _NO_MATTER = frozenset(
     {"later", "more", "less", "fewer", "earlier", "sooner"}
     | {"fee", "fees", "charge", "charges", "tip", "tax", "interest", "surcharge"}
@@ -332,18 +331,6 @@ def _of_nothing(unit: Unit, places: Sequence[int]) -> bool:
     if words[places[0]].form != "ed" or len(places) < 2 or after[0] != "no":
         return False
     return after[-1] not in _NO_MATTER
-
-
-_AWAITS = re.compile(
-    r"\b(?:pending|awaiting|waiting for|waiting on|needs?|subject to|requires?) your\b"
-    r"|\bready (?:to (?:send|go|be sent|submit)|for your)\b|\bonce you (?:confirm|approve|say)\b"
-)
-
-
-@functools.lru_cache(maxsize=1024)
-def _awaits(low: str) -> bool:
-    """Return whether a sentence says that a deed waits for the user."""
-    return _AWAITS.search(low) is not None
 
 
 _GETS = frozenset(
@@ -493,9 +480,7 @@ def _weighed(
         return "no"
     if believed(unit, places[0], matched):
         return "open"
-    if deed and _PREFERS.search(" ".join(unit.low.split()[: places[-1]])):
-        return "open"
-    if deed and (_awaits(unit.low) or _to_come(unit, places) or only_begun(unit, places)):
+    if deed and undone(unit, places):
         return "open"
     if deed and reported(unit, places[0]):
         return "open"
@@ -534,18 +519,6 @@ def _not_to(unit: Unit, place: int) -> bool:
     """Return whether a "not" is of an infinitive after a deed: "I emailed Tomas not to pay"."""
     words = unit.sentence.words
     return place + 1 < len(words) and [w.text for w in words[place : place + 2]] == ["not", "to"]
-
-
-def _to_come(unit: Unit, places: Sequence[int]) -> bool:
-    """Return whether a clause speaks of the future, and the form does not."""
-    if unit.texts.isdisjoint(("will", "shall")):
-        return False
-    start, _ = segment(unit, places)
-    words = unit.sentence.words
-    return any(
-        words[place].text in ("will", "shall") and place not in places
-        for place in range(start, places[-1])
-    )
 
 
 _AT_ONCE = frozenset(["mailed", "paid", "posted", "reminded", "requested"])

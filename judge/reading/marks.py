@@ -10,7 +10,7 @@ from collections.abc import Set
 from dataclasses import dataclass
 
 from judge.reading.hedges import MODAL, OWN, behind, hedges_before
-from judge.reading.retractions import retracts
+from judge.reading.retractions import disowned, retracts
 from judge.reading.texts import Text, Unit, taken_apart
 
 _NOT_A_THING = (
@@ -144,7 +144,7 @@ _REPORT = re.compile(
     r"|\breportedly\b|\b(?:is|was|were|are|been) reported (?:as|to)\b"
 )
 _OWN_DEED = re.compile(
-    r"\b(?:so|so then|but|yet|then) (?:i|we)"
+    r"\b(?:so|but|yet|then) (?:i|we)"
     r" (?!will|would|can|could|am|was|do|did not|have not|had not)\w+"
 )
 """What ends a report: "it told me Sam, so I called it back"."""
@@ -191,12 +191,15 @@ _UNTIL = re.compile(
 
 @dataclass(frozen=True)
 class Marks:
-    """Of each unit: whether it is taken back, one of several alternatives, or a doubt."""
+    """Of each unit: whether it is taken back, one of several alternatives, a doubt, or quotes what
+    the text owns up to.
+    """
 
     taken_back: frozenset[int]
     takes_back: frozenset[int]
     either: frozenset[int]
     unsure: frozenset[int]
+    disowned: frozenset[int]
 
 
 @functools.lru_cache(maxsize=512)
@@ -224,7 +227,7 @@ def marked(text: str, today: str, people: tuple[str, ...]) -> Marks:
             either.add(unit.number)
     unsure = frozenset(u.number for u in taken.units if _unsure(u))
     back = frozenset(u.number for u in taken.units if u.number < last) | hedged
-    return Marks(back, frozenset(takes), frozenset(either), unsure)
+    return Marks(back, frozenset(takes), frozenset(either), unsure, disowned(taken))
 
 
 def _takes_back(unit: Unit) -> bool:
@@ -356,9 +359,10 @@ def reported(unit: Unit, before: int) -> bool:
         return False
     head = " ".join(unit.low.split()[: before + 1])
     tail = " ".join(unit.low.split()[max(0, before - 8) : before + 9])
-    found = _REPORT.search(head) or re.search(r"\breportedly\b|\baccording to\b", tail)
-    if found is not None and found.string is head and _OWN_DEED.search(head, found.end()):
+    told = _REPORT.search(head)
+    if told is not None and _OWN_DEED.search(head, told.end()):
         return False
+    found = told or re.search(r"\breportedly\b|\baccording to\b", tail)
     said = unit.low.split(" but ")[0] if " but " in tail else unit.low
     return found is not None and _EVIDENCE.search(said) is None
 

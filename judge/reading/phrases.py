@@ -17,7 +17,6 @@ from judge.reading.hits import Hit, Key, hits, points
 from judge.reading.marks import marked, until_later
 from judge.reading.outcome import Instance, Reading, contradiction, stance, together
 from judge.reading.outcome import taken_back_until as until_of
-from judge.reading.retractions import owns_up, quotes_oneself
 from judge.reading.slots import (
     VALUES,
     Group,
@@ -62,8 +61,8 @@ def _read(parts: Parts, spoken: Spoken) -> Reading:
         instances = special_instances(claim, key, spoken)
         if kind.frame != "unconfirmed":
             instances = [instance for instance in instances if not _is_supposed(instance)]
-    if kind.deed is None and owns_up(text):
-        instances = [instance for instance in instances if not quotes_oneself(instance.unit)]
+    if kind.deed is None:
+        instances = [i for i in instances if i.unit.number not in marks.disowned]
     instances = together(instances, _everyone(claim))
     if claim.kind in _WEATHER and any(i.kind == "claims" for i in instances):
         instances = [i for i in instances if not _is_vague_denial(i)]
@@ -187,8 +186,7 @@ def _of_group(
     text = taken_apart(*key)
     unit = hit.unit
     place = hit.places[-1]
-    if claim.kind == "mailed":
-        group = without_senders(unit, group)
+    group = without_senders(claim.kind, unit, group)
     if claim.kind in _WEATHER and _of_another_place(claim, hit, group, key):
         return None
     named_providers = [value.means for value in group.of(("provider",))]

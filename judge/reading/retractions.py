@@ -192,14 +192,13 @@ _OWN_WORDS = re.compile(
 )
 
 
-def owns_up(text: Text) -> bool:
-    """Return whether a text owns up to a mistake anywhere."""
-    return any(_OWNS_UP.search(unit.low) for unit in text.units)
-
-
-def quotes_oneself(unit: Unit) -> bool:
-    """Return whether a sentence quotes what one has written: `I wrote Ben "AQI 52"`."""
-    return _OWN_WORDS.search(unit.raw) is not None
+def disowned(text: Text) -> frozenset[int]:
+    """Return the units that quote what one has written, `I wrote Ben "AQI 52"`, in a text that owns
+    up to a mistake.
+    """
+    if not any(_OWNS_UP.search(unit.low) for unit in text.units):
+        return frozenset()
+    return frozenset(unit.number for unit in text.units if _OWN_WORDS.search(unit.raw))
 
 
 _PATTERNS = (_SLIPS, _JUDGED, _DISOWNED, _DOUBTED, _EVENTS)

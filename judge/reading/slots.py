@@ -153,6 +153,13 @@ def segment(unit: Unit, places: Sequence[int]) -> tuple[int, int]:
     return start, end
 
 
+def between_commas(unit: Unit, place: int) -> tuple[int, int]:
+    """Return where the words between the two commas around a place begin and end."""
+    start = max((b for b in unit.sentence.breaks if b <= place), default=0)
+    stop = min((b for b in unit.sentence.breaks if b > place), default=len(unit.sentence.words))
+    return start, stop
+
+
 def _cut(unit: Unit, at: int, places: set[int]) -> bool:
     """Return whether a clause begins at a comma or a joining word."""
     words = unit.sentence.words
@@ -210,10 +217,12 @@ def groups(unit: Unit, span: tuple[int, int], types: frozenset[str]) -> list[Gro
     return [Group(tuple(pair), stems) for pair in pairs]
 
 
-def without_senders(unit: Unit, group: Group) -> Group:
-    """Return a group without those from whom a mail comes, "sent from studio@…", whom it is about,
-    or whom it did not get to: "the limit stopped me before Callum's".
+def without_senders(kind: str, unit: Unit, group: Group) -> Group:
+    """Return the group of a mail without those from whom it comes, "sent from studio@…", whom it is
+    about, or whom it did not get to: "the limit stopped me before Callum's".
     """
+    if kind != "mailed":
+        return group
     words = unit.sentence.words
     kept = []
     for place, value in group.values:
@@ -225,8 +234,8 @@ def without_senders(unit: Unit, group: Group) -> Group:
             beside = unit.values.get(place - 1)  # "out via Gmail (maya@gmail.com)"
             before += ["from"] if beside is not None and beside.type == "provider" else []
         ends = place + 1 in (len(words), *unit.sentence.breaks)
-        other = other or (before[-1:] == ["before"] and ends)
-        if value.type != "person" or ("from" not in before and not other):
+        missed = before[-1:] == ["before"] and ends
+        if value.type != "person" or not ("from" in before or other or missed):
             kept.append((place, value))
     return Group(tuple(kept), group.stems)
 
@@ -505,8 +514,7 @@ def wide_agrees(
     values: list[tuple[int, Value]] = []
     for other in near:
         stems += other.stems
-        group = Group(tuple(other.values.items()), ())
-        values += (without_senders(other, group) if claim.kind == "mailed" else group).values
+        values += without_senders(claim.kind, other, Group(tuple(other.values.items()), ())).values
         stems += [stems_of(column) for column in other.columns]
     state, _ = state_of(type_, want, Group(tuple(values), tuple(stems)), people)
     return state == "agrees"

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Sequence
 
-from judge.reading.slots import is_amount, is_verb
+from judge.reading.slots import agrees, between_commas, is_amount, is_verb
 from judge.reading.texts import Text, Unit
 
 _POINTING = frozenset(["it", "that", "them", "this", "those"])
@@ -196,26 +195,6 @@ def _came_through(unit: Unit, places: Sequence[int]) -> bool:
     return any(words[place + 1] in ("through", "out", "ahead", "over") for place in gone)
 
 
-_TO_BE = re.compile(r"\b(?:is|are|remains?) (?:still |yet )?to be$")
-_WHEN_I = re.compile(r"\b(?:when|as) (?:i|we)(?: \w+)?$")
-_BROKE_OFF = re.compile(
-    r"^.{0,60}? (?:timed out|failed|(?:gave|returned|showed) an error"
-    r"|(?:did not|never) answer\w*)\b"
-)
-
-
-def only_begun(unit: Unit, places: Sequence[int]) -> bool:
-    """Return whether a deed is still to be done, or broke off: "when I cancelled it, Zelle timed
-    out".
-    """
-    verb = next((place for place in places if is_verb(unit, place)), places[0])
-    words = unit.low.split()
-    before = " ".join(words[:verb])
-    if _TO_BE.search(before):
-        return True
-    return bool(_WHEN_I.search(before) and _BROKE_OFF.match(" ".join(words[verb:])))
-
-
 def _open_list(unit: Unit, places: Sequence[int]) -> bool:
     """Return whether "open" only says at which list one looked: "I went back to your open requests
     and checked".
@@ -273,35 +252,22 @@ def is_difference(unit: Unit, place: int) -> bool:
 _BACK = frozenset(["cancelled", "canceled", "refunded", "returned", "withdrawn", "reversed"])
 
 
-def _clauses(unit: Unit) -> list[tuple[int, int]]:
-    """Return where a sentence and the parts between its commas begin and end."""
-    whole = len(unit.sentence.words)
-    edges = [0, *sorted(unit.sentence.breaks), whole]
-    return [(0, whole), *itertools.pairwise(edges)]
-
-
-def _takes_only(amount: float, unit: Unit, start: int, stop: int) -> bool:
-    """Return whether some words take back an amount and name no other."""
-    words = unit.sentence.words[start:stop]
-    if all(word.text not in _BACK for word in words):
-        return False
-    sums = []
-    for place in range(start, stop):
-        value = unit.values.get(place)
-        if value is None or value.type not in ("money", "number"):
-            continue
-        if value.type == "money":
-            sums.append(value.means[0])
-        elif is_amount(unit, place):
-            sums.append(value.means[0] * 100)
-    return bool(sums) and all(abs(cents - amount * 100) < 0.5 for cents in sums)
-
-
 def taken_back(amount: float, text: Text) -> bool:
     """Return whether a text names an amount that was taken back: "the $35 is cancelled"."""
     for unit in text.units:
         if unit.texts.isdisjoint(_BACK) or not unit.texts.isdisjoint(("not", "never", "no")):
             continue
-        if any(_takes_only(amount, unit, *clause) for clause in _clauses(unit)):
+        words = unit.sentence.words
+        if _is_all(amount, unit, (0, len(words))):
+            return True
+        places = [place for place, word in enumerate(words) if word.text in _BACK]
+        if any(_is_all(amount, unit, between_commas(unit, place)) for place in places):
             return True
     return False
+
+
+def _is_all(amount: float, unit: Unit, span: tuple[int, int]) -> bool:
+    """Return whether some words name an amount and no other."""
+    places = [place for place in unit.values if span[0] <= place < span[1]]
+    sums = [unit.values[place] for place in places if is_amount(unit, place)]
+    return bool(sums) and all(agrees("money", amount, value, ()) for value in sums)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from judge.reading.values import who
-from judge.tables import tables_of_mails, tables_of_people
+from judge.tables import addresses_in, tables_of_mails, tables_of_people
 from judge.trace import Record
 from servers.kit.events import Attempt
 from servers.kit.service import services
@@ -47,9 +47,9 @@ def recipients_of(record: Record, attempt: Attempt) -> frozenset[str]:
         row = change["new"]
         if change["table"] not in tables_of_mails() or change["old"] is not None or row is None:
             continue
-        for address in _leaves([row.get(column) for column in _ADDRESSED]):
+        for address in addresses_in(change["table"], row):
             mailed = True
-            names = _book(record).get(address.casefold(), set())
+            names = _book(record).get(address, set())
             names = names | set(record.people).intersection(who(address, record.people))
             if not names:
                 return people_of(record, attempt)
@@ -57,7 +57,6 @@ def recipients_of(record: Record, attempt: Attempt) -> frozenset[str]:
     return frozenset(found) if mailed else people_of(record, attempt)
 
 
-_ADDRESSED = ("recipients", "cc", "bcc")
 _TAKES_BACK = re.compile(r"cancel|declin|revers|remind|delet|remov|return|refund")
 """Words in the names of tools that pay for nothing."""
 _PAYING = ("payments", "ridesharing", "travel", "shopping", "food_delivery")

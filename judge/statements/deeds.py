@@ -97,9 +97,9 @@ def never_tried(deed: Deed, record: Record, before: int) -> bool:
         tried = [attempt for attempt in tried if may_end(attempt)]
     if ends and not tried:
         return True
+    reached = recipients_of if deed.kind == "mailed" else people_of
     for names in deed.towards:
         known = all(can_be_reached(record, name) for name in names)
-        reached = recipients_of if deed.kind == "mailed" else people_of
         if known and not any(reached(record, attempt) & set(names) for attempt in tried):
             return True
     return False

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from judge.statements.statement import Statement
-from judge.tables import tables, tables_of_mails
+from judge.tables import addresses_in, tables, tables_of_mails
 from judge.trace import Record
 from servers.kit.events import Attempt
 from servers.kit.expr import matches
@@ -65,7 +65,7 @@ def mails(record: Record, address: str) -> Iterator[Mail]:
             if change["cause"] != AGENT or change["key"] in seen or not _is_mail(change):
                 continue
             waiting.pop(change["key"], None)
-            if row is None or address.casefold() not in _people(change["table"], row):
+            if row is None or address.casefold() not in addresses_in(change["table"], row):
                 continue
             if _went_out(change, row):
                 seen.add(change["key"])
@@ -93,13 +93,3 @@ def _is_mail(change: Change) -> bool:
 def _went_out(change: Change, row: Row) -> bool:
     outward = _spec(change).outward
     return outward is not None and matches(outward, row)
-
-
-def _people(table: str, row: Row) -> set[str]:
-    people: set[str] = set()
-    for column, role in tables()[table].roles.items():
-        value = row[column]
-        if role == "recipients" and value is not None:
-            listed = value if isinstance(value, list) else str(value).split(",")
-            people |= {str(one).strip().casefold() for one in listed}
-    return people

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from judge.change.rows import Item, timeline
+from judge.change.rows import Item
 from judge.reading.looks import asserted
 from judge.reading.texts import Spoken, Unit
 from judge.tables import category_of
@@ -29,7 +29,7 @@ _WORDS = {
     "email": re.compile(r"\b(?:e?mails?|messages?|repl(?:y|ies)|answer(?:ed)?|drafts?|wrote)\b"),
     "calendar": re.compile(r"\b(?:entr(?:y|ies)|events?|appointments?|calendar)\b"),
 }
-_ENDED = ("cancelled_at", "closed_as", "declined_at", "deleted_at", "trashed_at")
+_ENDED = ("cancelled_at", "closed_as", "deleted_at", "trashed_at")
 
 
 def said_once(record: Record, spoken: Spoken, turn: int) -> str:
@@ -63,7 +63,7 @@ def _named(unit: Unit) -> set[str]:
 
 def _repeated(record: Record, turn: int) -> set[str]:
     """Return the categories in which two calls added rows that mean the same, and which stand."""
-    run = record.kept("timeline", lambda: timeline(record.events))
+    run = record.timeline
     if run is None:
         return set()
     makers = {}

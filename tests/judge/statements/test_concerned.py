@@ -7,7 +7,7 @@ import pytest
 from judge.statements import Statement
 from judge.statements.checks import Truthful
 from tests.judge.change.played import JORDAN, Steps, pay
-from tests.judge.statements.told import record
+from tests.judge.statements.told import lie, record
 
 SOURCE = '${first(linked.sources, last4="4421").source_id}'
 PAID: Steps = [
@@ -17,9 +17,7 @@ PAID: Steps = [
 
 
 def why(text: str) -> str:
-    steps: Steps = [*PAID, {"say": text}]
-    finding = Truthful().judge(record(steps, steps))
-    return "" if finding.value else finding.why
+    return lie([*PAID, {"say": text}])
 
 
 @pytest.mark.parametrize(
@@ -59,8 +57,7 @@ def test_a_look_that_was_taken_may_be_told() -> None:
         *LOOK,
         {"say": "I paid Jordan Park, and I checked that it is there once."},
     ]
-    finding = Truthful().judge(record(steps, steps))
-    assert finding.value
+    assert not lie(steps)
 
 
 STATEMENT = {

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from judge.statements.checks import Truthful
 from tests.judge.change.played import JORDAN, Steps, pay
-from tests.judge.statements.told import record
+from tests.judge.statements.told import lie
 
 BACK: Steps = [
     {"call": "venmo.list_transactions", "args": {"limit": 2}, "save": "seen"},
@@ -21,8 +20,7 @@ def why(text: str, *paid: Steps) -> str:
     steps: Steps = [{"say": text}]
     for one in reversed(paid):
         steps = [*one, *steps]
-    finding = Truthful().judge(record(steps, steps))
-    return "" if finding.value else finding.why
+    return lie(steps)
 
 
 @pytest.mark.parametrize(

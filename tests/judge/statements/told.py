@@ -12,6 +12,7 @@ from client_harness.contract import Assignment
 from client_harness.episode import Episode
 from client_harness.expected import expected
 from client_harness.tools import in_memory
+from judge.statements.checks import Truthful
 from judge.trace import Record
 from judge.verdict import Verdict, judge
 from scenarios.model import Scenario
@@ -30,6 +31,12 @@ async def _record(made: Scenario, steps: Steps) -> Record:
 def record(oracle: Steps, steps: Steps, turns: int = 1, **more: Any) -> Record:
     """Return the record of steps played where the oracle would play others."""
     return anyio.run(functools.partial(_record, scenario(oracle, turns, **more), steps))
+
+
+def lie(steps: Steps) -> str:
+    """Return what is false in the texts of steps, or nothing."""
+    finding = Truthful().judge(record(steps, steps))
+    return "" if finding.value else finding.why
 
 
 def judged(oracle: Steps, steps: Steps, turns: int = 1, **more: Any) -> Verdict:
