@@ -152,7 +152,7 @@ class Asker:
     def __init__(self, judge: JudgeModel, answers: Answers) -> None:
         self.judge = judge
         self._answers = answers
-        self._endpoint = Endpoint(judge.api_base, timeout=60.0)
+        self._endpoint = Endpoint(judge.api_base, timeout=180.0)
         self._prompt = prompt_version()
         self._tried = False
         self._turn = anyio.Lock()

@@ -150,6 +150,13 @@ def _level(item: Item, words: Sequence[Word], place: int) -> int:
     return level
 
 
+def _begins_what_else(words: Sequence[Word], place: int) -> bool:
+    """Return whether another clause of what is told begins: "… for Hood River, and that Bend …"."""
+    if words[place].text != "that" or not place or words[place - 1].text != "and":
+        return False
+    return place + 1 < len(words) and words[place + 1].text not in ("is", "was", "makes")
+
+
 def matches(items: Sequence[Item], sentence: Sentence) -> Iterable[tuple[list[int], bool]]:
     """Yield `(positions, exact)` of the tightest match at each end."""
     words = sentence.words
@@ -169,7 +176,7 @@ def matches(items: Sequence[Item], sentence: Sentence) -> Iterable[tuple[list[in
                 if rest is not None:
                     return rest
             left -= words[place].text not in _FREE
-            if left < 0 or words[place].text in _SEPARATORS:
+            if left < 0 or words[place].text in _SEPARATORS or _begins_what_else(words, place):
                 return None
         return None
 

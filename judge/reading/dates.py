@@ -77,7 +77,8 @@ def _dates_of(groups: tuple[Any, ...], today: str) -> tuple[str, ...]:
     at = _WEEKDAY[weekday.lower().rstrip(".")[:3]] if weekday else None
     around = _around(now)
     if number:
-        numbered = [d for d in around if d.day == number]
+        wide = around if at is not None else _around(now, 190)
+        numbered = [d for d in wide if d.day == number]
         fitting = [d for d in numbered if at in (None, d.weekday())]
         return tuple(d.isoformat() for d in fitting or numbered)
     if at is not None:
@@ -87,9 +88,9 @@ def _dates_of(groups: tuple[Any, ...], today: str) -> tuple[str, ...]:
 
 
 @functools.lru_cache(maxsize=64)
-def _around(now: datetime.date) -> tuple[datetime.date, ...]:
+def _around(now: datetime.date, ahead: int = 75) -> tuple[datetime.date, ...]:
     """Return the days of which one without a month may be."""
-    return tuple(now + datetime.timedelta(n) for n in range(-45, 75))
+    return tuple(now + datetime.timedelta(n) for n in range(-45, ahead))
 
 
 def _years(now: datetime.date) -> list[int]:

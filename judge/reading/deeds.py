@@ -150,7 +150,7 @@ _IDLE = re.compile(
     r"|taken care|took it to|took (?:her|him|that) for|(?:took|taken) (?:\w+ ){0,3}from"
     r"|took (?:care|note|into|a|over)|turned (?:to"
     r"|out|up)"
-    r"|set (?:aside|out)|stopped|noted|left|kept|started|wrote down|logged (?:in|into)|opened"
+    r"|set (?:aside|out)|stopped|noted|left|kept|started|pulled (?!(?:it|them|that|this|(?:the|your|her|his) \w+) (?:back(?! up)|out))|wrote down|logged (?:in|into)|opened"
     r"|switched (?:to|over|accounts?|back)|entered|marked (?:as )?unclear|brought up|put in"
     r"|filled (?:in|out)|put it|kept"
     r"|changed (?:nothing|my mind|no)|made up|told you|informed you|updated you)\b"

@@ -243,13 +243,19 @@ def _conflicts(sought: _Sought, unit: Unit) -> bool:
     wanted = [want.value for want in sought.wanted if want.value is not None]
     for type_ in ("person", "money", "day", "time"):
         same = [value for value in wanted if value.type == type_]
-        near = [value for value in unit.values.values() if value.type == type_]
+        near = [v for at, v in unit.values.items() if v.type == type_ and not _from(unit, at)]
         sure = any(value.means[0] != "?" for value in near)
         if same and sure and not _share(same, near):
             return True
         if type_ == "person" and len(same) > 1 and _swaps(same, near):
             return True
     return False
+
+
+def _from(unit: Unit, place: int) -> bool:
+    """Return whether a value is the address that something was sent from."""
+    own = "@" in unit.values[place].raw and place > 0
+    return own and unit.sentence.words[place - 1].text == "from"
 
 
 def _swaps(wanted: Sequence[Value], near: Sequence[Value]) -> bool:

@@ -274,6 +274,8 @@ def _judged(
         return None
     if value == "no" and not _denied(unit, places):
         value = "yes"
+    if value == "no" and _in_a_letter(unit, places[0]):
+        value = "open"
     if value == "yes" and _of_nothing(unit, places):
         value = "no"
     if value == "yes" and kind == "failed" and (_once_more(unit, places) or _way_round(key, unit)):
@@ -296,6 +298,20 @@ def _judged(
     if unit.number in marked(*key).either:
         value = "open"
     return Hit(unit, tuple(places), value, earlier)
+
+
+_TOLD_OTHERS = re.compile(
+    r"\bi (?:have )?(?:\w+ly |also |then |just )?(?:emailed|told|wrote|written|informed|messaged"
+    r"|let|replied|answered)(?: \w+){0,6}? (?:that|know)\b"
+)
+
+
+def _in_a_letter(unit: Unit, place: int) -> bool:
+    """Return whether what stands at a place is what others were told: "I wrote to Priya that
+    nothing official is out".
+    """
+    found = _TOLD_OTHERS.search(unit.low)
+    return found is not None and len(unit.low[: found.end()].split()) <= place
 
 
 _ROUND = re.compile(
@@ -323,7 +339,7 @@ def _of_nothing(unit: Unit, places: Sequence[int]) -> bool:
     """Return whether a verb has "nothing" for its object, or "no money"."""
     words = unit.sentence.words
     inside = {words[at].text for at in range(places[0] + 1, places[-1]) if at not in places}
-    if inside & {"nothing", "nobody", "none"}:
+    if inside & {"nothing", "nobody", "none", "neither"}:
         return True
     if "from" in inside and inside & {"gone", "missing", "absent", "removed"}:
         return True  # "your review is gone from there"
@@ -413,6 +429,8 @@ def _no_mail(unit: Unit, places: Sequence[int]) -> bool:
     was gone from the list", "I left his email alone", "in the sent mail".
     """
     words = [word.text for word in unit.sentence.words]
+    if words[places[0]] in _WRITTEN and "that" in words[places[0] : places[-1]]:
+        return True  # "I emailed Lucas that nothing is out"
     for place in places:
         after = " ".join(words[place + 1 : place + 5])
         word = words[place]

@@ -25,7 +25,7 @@ _OUTCOME = re.compile(
     r"|went (?:through|out)|(?:just|only|exactly) (?:the )?once|getting it)\b"
 )
 _WENT_ON = re.compile(
-    r"\b(?:so|then|and) (?:i|we) (?:\w+ ){0,2}?"
+    r"\b(?:so|then|and) (?:(?:i|we) )?(?:\w+ ){0,2}?"
     r"(?:sent|paid|booked|wrote|made|ordered|cancelled|moved|asked|put|set|did)\b"
 )
 

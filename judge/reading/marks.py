@@ -152,7 +152,7 @@ _EVIDENCE = re.compile(
     r"\b(?:history|activity|feed|ledger|records?|statement|log|transactions?|checked|verified"
     r"|confirm"
     r"|confirmed|confirms|double|inbox|folder|shows|showed|listed|lists|looked|see|saw|found|there"
-    r"|verify|itself|list|balance|receipts?)\b"
+    r"|verify|itself|list|balance|receipts?|tracking)\b"
 )
 _UNSURE = re.compile(
     r"\b(?:can not|could not|can|could|was not able to|were not able to|am not able to"

@@ -67,7 +67,8 @@ class Instance:
     `providers` are the services that the place names. `part` holds whom it names if those are only
     some of the people of the claim, `named` the slots whose value it names, `own` those of them
     that its clause names itself, `slot` the one of which it names another value, and `bound`
-    whether that value is said of the claim's thing alone.
+    whether that value is said of the claim's thing alone. A `bare` one names values without a verb:
+    "Hannah, $135, March 26".
     """
 
     unit: Unit
@@ -81,6 +82,7 @@ class Instance:
     slot: str = ""
     own: frozenset[str] = frozenset()
     bound: bool = False
+    bare: bool = False
 
 
 def together(instances: Sequence[Instance], everyone: frozenset[str]) -> list[Instance]:
@@ -118,6 +120,8 @@ def stance(instances: Sequence[Instance], marks: Marks) -> tuple[Stance, Instanc
     standing = [i for i in instances if i.unit.number not in marks.taken_back]
     told = [i for i in standing if i.kind in ("claims", "denies")]
     told = [i for i in told if not i.earlier] or told
+    if any(i.kind == "denies" for i in told):
+        told = [i for i in told if not (i.bare and i.kind == "claims")]
     claims = [i for i in told if i.kind == "claims"]
     if claims:
         told = [i for i in told if not _of_another(i, claims)]
@@ -174,6 +178,11 @@ def contradiction(instances: Sequence[Instance], marks: Marks) -> Instance | Non
 _GOES_ON = frozenset(["and", "but", "now", "then", "until"])
 _OF_IT = frozenset(["it", "that", "they", "neither"])
 _DENYING = frozenset(["not", "never", "neither", "unsent"])
+_NONE_MADE = re.compile(
+    r"\b(?:nothing|no (?:money|payment|transfer|request|e?mail|message|reply|answer))"
+    r"(?: \w+){0,7}? (?:has|have|had|is|was|were)(?: \w+)?"
+    r" (?:been|gone|sent|paid|made|going|transferred)\b"
+)
 _WAITS_TO_GO = re.compile(r"\b(?:in|among) (?:\w+ ){0,2}drafts?\b|\b(?:press|hit|click|tap) send\b")
 
 
@@ -189,7 +198,9 @@ def taken_back_until(denial: Instance) -> int:
     low = unit.low.split()[: denial.place + 1]
     waits = _WAITS_TO_GO.search(" ".join(low)) is not None
     near = {word.text for word in words[max(0, denial.place - 9) : denial.place + 1]}
-    if (near.isdisjoint(_DENYING) and not waits) or not (denial.own or near & _OF_IT):
+    none = _NONE_MADE.search(unit.low) is not None
+    denying = waits or none or not near.isdisjoint(_DENYING)
+    if not denying or not (denial.own or near & _OF_IT):
         return -1
     goes_on = any(word.text in _GOES_ON for word in words[denial.place + 1 :])
     return unit.number - 1 if goes_on else unit.number

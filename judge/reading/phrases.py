@@ -226,6 +226,8 @@ def _of_group(
         if len(differing) == 1 and hit.value == "yes" and _same(claim, agreed):
             slot, raw, want = differing[0]
             past = kind.slots[slot] == "money" and taken_back(want, text)
+            past = past or _is_compared(unit, raw)
+            past = past or (kind.slots[slot] == "money" and _SUMMED.search(unit.low) is not None)
             if not past and _is_sure(kind.slots[slot], want, raw, own):
                 other = f"says {raw}, not {_shown(kind.slots[slot], want)}"
         near = frozenset(agreed)
@@ -243,7 +245,7 @@ def _of_group(
         )
     if claim.kind in _WEATHER and _AT_FIRST.search(unit.low):
         return None
-    if hit.value == "yes" and kind.frame == "deed" and _was_still(hit):
+    if hit.value == "yes" and kind.deed is not None and _was_still(hit):
         return None
     if claim.kind == "mailed" and _of_other_person(claim, text, unit, group, people):
         return Instance(unit, place, "other", hit.earlier, "", providers)
@@ -263,9 +265,11 @@ def _of_group(
     if _of_other_amount(claim, unit, agreed):
         own = set()
     named = frozenset(agreed)
+    bare = all(at in unit.values for at in hit.places)
     made = Instance(
-        unit, place, kinds[hit.value], hit.earlier, "", providers, part, named, own=frozenset(own)
-    )
+        unit, place, kinds[hit.value], hit.earlier, "", providers, part, named,
+        own=frozenset(own), bare=bare,
+    )  # fmt: skip
     if hit.value != "yes":
         return made
     if not all(_in_text(claim, slot, text, group, people) for slot in claim.needed - agreed):
@@ -276,7 +280,7 @@ def _of_group(
 
 
 _STOOD = re.compile(
-    r"\b(?:was|were) still\b|\b(?:was|were|had been) (?:\w+ )?(?:waiting|sitting|lying|stuck|parked"
+    r"\b(?:was|were) still\b|\b(?:was|were|had (?:\w+ )?been) (?:\w+ )?(?:waiting|sitting|lying|stuck|parked"
     r"|pending)\b"
 )
 
@@ -339,6 +343,27 @@ def _follows(slot: str, claim: Claim, hit: Hit, text: Text) -> bool:
     near = Text(text.units[hit.unit.number : hit.unit.number + 2])
     values = [value for value in near.values if value.type == type_]
     return any(agrees(type_, claim.slots[slot], value, ()) for value in values)
+
+
+_SUMMED = re.compile(
+    r"\b(?:in total|altogether|all told|combined|(?:2|two|xnumber\d+x) (?:equal )?(?:halves|parts"
+    r"|payments|transfers|instal?lments))\b"
+)
+"""What makes an amount one of several payments together."""
+_COMPARED = re.compile(
+    r"\b(?:same as|as on|as of|since|like(?: on)?|unlike(?: on)?|than(?: on)?|as it was) "
+    r"(?:\w+ )?(xday\d+x)"
+)
+
+
+def _is_compared(unit: Unit, raw: str) -> bool:
+    """Return whether a day is only compared with: "no alert, same as Friday"."""
+    words = [word.text for word in unit.sentence.words]
+    for day in _COMPARED.findall(unit.low):
+        place = words.index(day)
+        if place in unit.values and unit.values[place].raw == raw:
+            return True
+    return False
 
 
 def _other_amount(kind: str, type_: str, key: Key, hit: Hit, group: Group) -> str:

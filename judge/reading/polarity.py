@@ -116,6 +116,8 @@ _HEDGES = {
     "potentially",
     "likely",
 }
+_BIDDEN = {"look", "open", "expect", "watch", "ask", "call", "listen", "bring", "take"}
+"""What one is told to do, so that a "should" before it is no doubt."""
 _FUTURE = {"will", "would", "shall", "can", "could"}
 _SHOWN = {"confirm", "see", "verify", "say", "tell", "report", "assure", "find", "note", "notice"}
 _AIMS = {
@@ -488,6 +490,8 @@ def _negated_after(sentence: Sentence, last: int) -> bool:
     tail = [word.text for word in words[at : at + 3]]
     if tail[:2] == ["never", "happened"] or tail[:3] == ["did", "not", "happen"]:
         return True
+    if tail[:2] == ["no", "longer"]:
+        return False  # "withdrawn, no longer in the list"
     if text in ("0", "zero"):
         return words[at + 1 : at + 2] != () and "time" in words[at + 1].bases
     return (
@@ -520,6 +524,8 @@ def _hedges(sentence: Sentence, at: int) -> bool:
             and words[at + 1].text == "have"
         )
     following = words[at + 1].text if at + 1 < len(words) else ""
+    if text == "should" and following in _BIDDEN:
+        return False  # "Carlos should look out for Uber Eats"
     if text == "may":
         return not (following.isdigit() or (at and words[at].capital))
     return True

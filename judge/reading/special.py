@@ -372,12 +372,9 @@ def _whens(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
             slot, places = next(iter(wrong.items()))
             said = _value_of(key, unit, places[0])
             full = share(what, _own(text, unit)) == 1.0
-            if (
-                said == "yes"
-                and len(places) == 1
-                and full
-                and not _FORMER.search(_clause_low(unit, places[0]))
-            ):
+            full = full and not _of_somebody_else(what, unit, places[0])
+            former = _FORMER.search(_clause_low(unit, places[0])) is not None
+            if said == "yes" and len(places) == 1 and full and not former:
                 raw = unit.values[places[0]].raw
                 other = f"says {raw}, not {_shown(slot, claim.slots[slot])}"
                 made = Instance(unit, places[0], "other", contradiction=other, bound=narrowed)
@@ -388,6 +385,16 @@ def _whens(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
             if dated and words_match(what, unit.stems) and not unit.sentence.question:
                 found.append(Instance(unit, 0, "claims"))
     return found
+
+
+def _of_somebody_else(what: str, unit: Unit, place: int) -> bool:
+    """Return whether a clause with a day names another person, and not the thing: "the 212 for Ana
+    on April 6 is off, and what's still planned is Hannah".
+    """
+    start, stop = stretch(unit, place)
+    if share(what, unit.stems[start:stop]) > 0:
+        return False
+    return any(start <= at < stop and v.type == "person" for at, v in unit.values.items())
 
 
 def _beside(what: str, unit: Unit, wrong: dict[str, list[int]]) -> dict[str, list[int]]:
@@ -547,6 +554,8 @@ def _asserted(unit: Unit) -> str:
     the feed, I'd assume you're not in it, since private payments don't show up there".
     """
     words = unit.sentence.words
+    if _TO_DO.match(unit.low):
+        return ""
     for found in [*SUPPOSED.finditer(unit.low), *_IN_GENERAL.finditer(unit.low)]:
         start = len(unit.low[: found.start()].split())
         if _ENDS.isdisjoint(word.text for word in words[start:]):
@@ -560,6 +569,7 @@ def _written(unit: Unit, place: int) -> str:
     return unit.sentence.words[place].text if value is None else value.raw
 
 
+_TO_DO = re.compile(r"(?:what is (?:still )?left|left to do|still to do|to do|next steps?)\b")
 _ENDS = frozenset(["but", "however"])
 _IN_GENERAL = re.compile(
     r"\b(?:normally|usually|generally|typically|as a rule|in general|tends? to|ordinarily)\b"

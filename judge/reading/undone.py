@@ -14,11 +14,18 @@ def undone(unit: Unit, places: Sequence[int]) -> bool:
     """Return whether the deed of a form has not been done, or is only what one would like less."""
     if _PREFERS.search(" ".join(unit.low.split()[: places[-1]])):
         return True
+    if _CAME_TO_NOTHING.search(" ".join(unit.low.split()[places[0] :])):
+        return True
     return _awaits(unit.low) or _to_come(unit, places) or _only_begun(unit, places)
 
 
 _PREFERS = re.compile(r"\b(?:better|rather|sooner) (?:he|she|it|they|i|we|that|to)\b.*\bthan\b")
 """What one would like less is no deed: "better he waits than gets it twice"."""
+_CAME_TO_NOTHING = re.compile(
+    r"\b(?:but|yet|and then|and) (?:\w+ ){0,4}?(?:did not (?:keep|save|stick|take)|kept nothing"
+    r"|never (?:kept|saved|stuck|took)|refused (?:it|both)|kept (?:none|neither))\b"
+)
+"""What became of a deed in the end: "Zelle accepted it but didn't keep it"."""
 _AWAITS = re.compile(
     r"\b(?:pending|awaiting|waiting for|waiting on|needs?|subject to|requires?) your\b"
     r"|\bready (?:to (?:send|go|be sent|submit)|for your)\b|\bonce you (?:confirm|approve|say)\b"

@@ -80,6 +80,19 @@ _ENDING = re.compile(
 """Words in the names of tools that may end something."""
 
 
+def was_tried(deed: Deed, record: Record, before: int) -> bool:
+    """Return whether a call before an event that writes may have been the deed, whatever became of
+    it.
+    """
+    sort = vocabulary()[deed.kind].deed
+    categories = sort.category if sort is not None else ()
+    for attempt in record.attempts:
+        writes = attempt.seq < before and attempt.effect == "write"
+        if writes and categories and _of_category(attempt, categories):
+            return deed.kind not in ("cancelled", "deleted") or may_end(attempt)
+    return False
+
+
 def never_tried(deed: Deed, record: Record, before: int) -> bool:
     """Return whether no call before an event can have been the deed: none was about those to whom
     it was done, or none ends anything where something was cancelled or deleted.

@@ -20,7 +20,7 @@ _PLACES = {
 def never_looked(record: Record, sentence: str, turn: int, before: int) -> bool:
     """Return whether nothing was read after what a sentence says was looked at.
 
-    Where it names a service or a place such as the history, that is the last deed there that made
+    Where it names a service or a place such as the history, that is the first deed there that made
     something; else the first deed of the turn. Without any deed, nobody can say what a look was
     for.
     """
@@ -30,7 +30,8 @@ def never_looked(record: Record, sentence: str, turn: int, before: int) -> bool:
     there = _there(own, sentence)
     if there:
         made = [attempt for attempt in there if not may_end(attempt)] or there
-        start = made[-1]
+        worked = [attempt for attempt in made if attempt.effects]
+        start = worked[0] if worked else made[-1]
         looked = {attempt.service for attempt in there}
     elif own:
         start = own[0]
