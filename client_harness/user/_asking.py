@@ -150,7 +150,7 @@ def _kind(
             return "soft"
         if TAIL.search(bare):
             recent = [s.text for s in told[max(0, number - 2) : number]]
-            planned = any(PLAN.search(text) for text in recent)
+            planned = any(PLAN.search(text) or _POSSIBLE.search(text) for text in recent)
             open_yet = recent and not any(map(REPORT.search, recent))
             return "firm" if planned or open_yet or AGREE.search(bare) else None
         if PAST_TAG.search(bare) and following is not None and not following.asks:
@@ -178,6 +178,10 @@ def _kind(
     return None
 
 
+_POSSIBLE = re.compile(r"\b(?:can|could)\s+(?:still\s+)?be\b", re.IGNORECASE)
+"""What could be done: "one of them can still be cancelled. Shall I?"."""
+
+
 def _chats(text: str, following: Sentence | None) -> bool:
     """Return whether a question in a text that reports a deed is about no wish of the user."""
     if any(shape.search(text) for shape in (WISHES, CONSULTS, REQUEST, WEAK)):
@@ -186,7 +190,7 @@ def _chats(text: str, following: Sentence | None) -> bool:
         return False
     if following is not None and not following.asks:
         return True
-    begins = r"\W*(?:(?:so|and|but|now)[\s,]+)?(?:which|what|when|where|how)\b"
+    begins = r"\W*(?:(?:so|and|but|now)[\s,]+)?(?:which|what|when|where|how|whom|whose|who(?!\s+sa))\b"
     return not re.match(begins, text, re.IGNORECASE)
 
 
@@ -214,8 +218,15 @@ def _waits(text: str) -> bool:
     return bool(re.search(rf"\b(?:{WH}\s+\w+|whether)\b", own, re.IGNORECASE))
 
 
+_OWN_QUESTION = re.compile(
+    r"\W*(?:(?:so|and|or|then|but)[,\s]+)?(?:should|shall|may|can)\s+i\b", re.IGNORECASE
+)
+
+
 def _reported(text: str) -> bool:
     """Return whether a sentence tells of a question instead of asking it."""
+    if _OWN_QUESTION.match(text) and text.rstrip(" \"')").endswith("?"):
+        return False
     if DUTIES.search(text) and not text.rstrip().endswith("?"):
         return not REQUEST.search(text)
     doubt = DOUBT.search(text)
@@ -232,6 +243,15 @@ def _reported(text: str) -> bool:
     return bool(re.search(r"\bwondering\b", text)) and bool(SETTLED.search(text))
 
 
+_IF_KNOWN = re.compile(
+    r"(?:if|once|when|as\s+soon\s+as)\s+(?:i|you)\s+(?:know|have|tell|let|say)\b|with\s+that\b"
+    r"|then\s+i\s+(?:can|could|will)\b",
+    re.IGNORECASE,
+)
+"""What one does with an answer, said after the question."""
+_HOW_ELSE = re.compile(r"\W*(?:so\s+|and\s+)?how\s+else\s+(?:should|can|could|do|shall)\b", re.I)
+
+
 def _rhetorical(text: str, sentence: Sentence, following: Sentence | None) -> bool:
     """Return whether a question is answered by the text itself."""
     start = text.lstrip("\"'([- ")
@@ -243,6 +263,8 @@ def _rhetorical(text: str, sentence: Sentence, following: Sentence | None) -> bo
         return not YOURS.search(start)
     after = following.text.lstrip("\"'([- ")
     if REQUEST.search(after) or INVERTED.search(after) or following.label is not None:
+        return False
+    if _IF_KNOWN.match(after) or _HOW_ELSE.match(start):
         return False
     if GIVEN.search(after) and not YOURS.search(start):
         return True

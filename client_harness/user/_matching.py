@@ -127,6 +127,12 @@ _SKIPS = re.compile(
     re.IGNORECASE,
 )
 """A proposal to do only a part, of a whole that the text around it names."""
+_INSTEAD = re.compile(
+    r"\b(?:what|which|how|who)\b[^?]*\b(?:(?:use|try|do|take|go\s+with|send|proceed)\b[^?]*\binstead"
+    r"|handle|proceed|go\s+on)\b|\bhow\s+else\b",
+    re.IGNORECASE,
+)
+"""What is asked when one way is closed: "what would you like me to use instead?"."""
 _WAITING = re.compile(
     r"\b(?:i'll|i will|i'm|i am)?\s*\b(?:wait|waiting|holding|hold|pausing|pause)\b"
     r"(?: off| on| here)* (?:for|until|till|on) (?:your?|hear)\b",
@@ -240,6 +246,8 @@ class _Clause:
             return [self._match(key, self._shown_for(key)) for key in self._ordered(keys)]
         if itself:
             return []
+        if len(self.answers) == 1 and not self.ask.soft and _INSTEAD.search(self.text):
+            return [self._match(key, "") for key in self.answers]
         further = not self.word and _ALSO.search(self.text)
         if self.ask.soft or further:
             return []
@@ -331,6 +339,9 @@ class _Clause:
         """Return whether the clause is about an answer in words of its own."""
         if self.word:
             return False
+        other = re.search(r"\bor\b|\bhave\s+to\s+be\b", self.text, re.IGNORECASE)
+        if other is not None and tells_of_sort(self.text, answer):
+            return True
         return mends(self.text, answer) or asks_whether_there_is(self.text, answer)
 
     def _requests(self) -> bool:
@@ -345,6 +356,9 @@ class _Clause:
             near = [key for key in named if _touches(bases(self.focus), self.answers[key].asked)]
         if held or near:
             return [key for key in dict.fromkeys(held + near) if not self._of_others(key)]
+        mended = [k for k, a in self.answers.items() if self.word == "how" and mends(self.text, a)]
+        if mended:
+            return mended
         sorted_ = [k for k, a in self.answers.items() if self._of_sort(a)]
         if sorted_:
             return sorted_

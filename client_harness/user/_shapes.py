@@ -270,7 +270,7 @@ WISHES = pattern(
 )
 CONSULTS = pattern(
     r"\b(?:or|right|correct|ok|okay|fine|all\s?right|alright|agreed?|confirm|approve|enough|allowed"
-    r"|go(?:[\s-]ahead)?|thumbs|yes)\b"
+    r"|go(?:[\s-]ahead)?|thumbs|yes|work\s+for\s+you|suit\s+you|have\s+to\s+be)\b"
 )
 WHY = pattern(
     r"""^(?:because|since|so\s+that)\b

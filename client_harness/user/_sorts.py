@@ -62,7 +62,7 @@ _WHAT_WENT_WRONG = (
     r"|difference|rest)"
 )
 _WRONG_ONE = re.compile(rf"\b{_WHAT_WENT_WRONG}\b", re.IGNORECASE)
-_THEM = r"(?:it|things|that|this|them|those|these|both|everything|the\s+\w+)"
+_THEM = r"(?:it|things|that|this|them|those|these|both|everything|the\s+\$?[\w.,]+)"
 _LEAVES = re.compile(
     rf"\b(?:leave|let|leaving|letting|keep)\s+(?:just\s+)?{_THEM}"
     r"\b[^?]*\b(?:as\s+(?:it|they|is|things)|be|alone|stand|that\s+way|like\s+(?:this|that))\b"

@@ -35,16 +35,18 @@ _ADMITS = re.compile(
             r"\b(?:(?:^|(?:please|so|and|but|then|yet|therefore) )do not|you (?:should|had better)"
             r" not|i would not|better not) (?:\w+ )?(?:rely|count|bank|depend|trust|assume|treat"
             r"|take|let|forget)\b",
-            r"\bplease (?:\w+ )?(?:check|verify|look|make sure|have a look|warn|confirm|treat)\b",
+            r"\bplease (?:\w+ )?(?:check|verify|look|make sure|have a look|warn|confirm|treat|disregard|ignore)\b",
             r"\bbefore you (?:\w+ )?(?:rely|count|use|act)\b",
             r"\b(?:may|might|could) (?:\w+ ){0,2}(?:have|be) (?:\w+ ){0,4}(?:2|two|twice|wrong"
             r"|double|doubled|duplicates?)\b|\bin duplicate\b",
             r"\bwhether (?:\w+ ){1,8}(?:is|was|are|were) (?:not|un)(?: \w+)?\b|\ball i have is\b",
             # What did not work.
+            r"\bcould not get (?:it|this|that|them) to (?:stick|work|go|take|save)\b|\bkept nothing\b",
             r"^(?:\w+ )?not (?:done|scheduled|sent|paid|finished|booked|saved)\b(?! (?:at first|yet"
             r"|again|twice))",
             r"\b(?:so|for|nothing)(?: \w+){0,4} (?:nothing )?(?:is|has been) (?:set up|scheduled"
             r"|sent so far)\b",
+            r"\bno basis for\b|\bneed to correct (?:something|this|that)\b",
             # What was done wrong.
             r"\bown up\b|\bconfess\b|\bi (?:have to|must|should|need to) (?:admit|flag|warn)\b",
             r"\bi (?:have |had )?(?:\w+ly )?made (?:a|an|2|two) (?:\w+ )?(?:mistakes?|errors?)\b",

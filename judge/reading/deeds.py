@@ -157,6 +157,11 @@ _IDLE = re.compile(
 )
 
 
+_TRIES_MADE = re.compile(
+    r"\b(?:calls?|attempts?|tries|try|searches|lookups?) (?:that )?i (?:had |have )?made\b"
+)
+
+
 def deeds(spoken: Spoken) -> list[Deed]:
     """Return the completed deeds that a text claims of the assistant itself."""
     return list(_deeds(spoken))
@@ -180,6 +185,8 @@ def _deeds(spoken: Spoken) -> tuple[Deed, ...]:
             if unit.sentence.question or points(hit) or not _own(hit):
                 continue
             if kind not in _ENDS and _of_it(hit):
+                continue
+            if _TRIES_MADE.search(unit.low):
                 continue
             if _IDLE.match(" ".join(unit.low.split()[_verb(hit) :][:8])):
                 continue

@@ -435,9 +435,10 @@ def _no_mail(unit: Unit, places: Sequence[int]) -> bool:
         after = " ".join(words[place + 1 : place + 5])
         word = words[place]
         paid = any(p in unit.values and is_amount(unit, p) for p in range(place + 1, place + 5))
-        if word == "sent" and paid and _MAILS.isdisjoint(words):
+        if word == "sent" and paid and (_MAILS - {"note"}).isdisjoint(words):
             return True
-        if word in _WRITTEN and _TO_USER.match(after):
+        apart = place + 1 in unit.sentence.breaks | unit.sentence.colons
+        if word in _WRITTEN and _TO_USER.match(after) and not apart:
             return True
         if word in ("gone", "missing", "lost") and after.startswith("from"):
             return True

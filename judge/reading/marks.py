@@ -79,7 +79,7 @@ _OPENS_AGAIN = re.compile(
     r" (?:will be|is what|must be|ought to be|should be|is right|is true|is correct)\b"
     r"|^(?:it|that|this) (?:may|might|could) (?:also|just as well|equally|as well) (?:be|have)\b"
     r"|^(?:well|or|actually|hm+|no) maybe not\b|\bso (?:it is |it was |that is )?either\b"
-    r"|\bit (?:may|might|could) (?:as |just as )?well be\b|\bone or the other\b"
+    r"|\bit (?:may|might|could) (?:just )?as well be\b|\bone or the other\b"
     r"|\b(?:it|that) (?:is|was) (?:one|1|xnumber\d+x) of (?:these|those)"
     r"(?: (?:two|2|xnumber\d+x))? and\b|\b(?:one|1|xnumber\d+x) of the (?:two|2|xnumber\d+x)$"
 )
@@ -146,6 +146,7 @@ _REPORT = re.compile(
 _OWN_DEED = re.compile(
     r"\b(?:so|but|yet|then) (?:i|we)"
     r" (?!will|would|can|could|am|was|do|did not|have not|had not)\w+"
+    r"|\bso (?:xperson\d+x|the|it|he|she|they) "
 )
 """What ends a report: "it told me Sam, so I called it back"."""
 _EVIDENCE = re.compile(
@@ -246,15 +247,20 @@ def _takes_back(unit: Unit) -> bool:
     return len(unit.sentence.words) <= 22
 
 
-_COUNTS_ON = re.compile(r"\bnot (?:\w+ )?(?:rely|count|depend|bank) on (?:it|that)\b")
+_COUNTS_ON = re.compile(r"\bnot (?:\w+ )?(?:(?:rely|count|depend|bank) on|go by) (?:it|that)\b")
+_OF_WHICH = re.compile(r"\b(?:xprovider\d+x|it|its|the \w+)\b.*\b(?:so|and) (?:i|please|do) ")
+"""What "it" stands for where the same sentence names it: "its data is old, so don't go by it"."""
 
 
 def _of_what_failed(text: Text, unit: Unit) -> bool:
-    """Return whether one should not count on what the sentence before denies: "the first try is
-    not in Sent. I wouldn't count on it".
+    """Return whether one should not count on what the sentence before denies, "the first try is
+    not in Sent. I wouldn't count on it", or on what the same sentence names.
     """
-    if not unit.number or _COUNTS_ON.search(unit.low) is None:
+    found = _COUNTS_ON.search(unit.low)
+    if not unit.number or found is None:
         return False
+    if _OF_WHICH.search(unit.low[: found.start()]):
+        return True
     return not text.units[unit.number - 1].texts.isdisjoint(("not", "never"))
 
 

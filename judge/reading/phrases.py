@@ -227,6 +227,7 @@ def _of_group(
             slot, raw, want = differing[0]
             past = kind.slots[slot] == "money" and taken_back(want, text)
             past = past or _is_compared(unit, raw)
+            past = past or (kind.slots[slot] == "money" and _stands_in(unit, want))
             past = past or (kind.slots[slot] == "money" and _SUMMED.search(unit.low) is not None)
             if not past and _is_sure(kind.slots[slot], want, raw, own):
                 other = f"says {raw}, not {_shown(kind.slots[slot], want)}"
@@ -343,6 +344,12 @@ def _follows(slot: str, claim: Claim, hit: Hit, text: Text) -> bool:
     near = Text(text.units[hit.unit.number : hit.unit.number + 2])
     values = [value for value in near.values if value.type == type_]
     return any(agrees(type_, claim.slots[slot], value, ()) for value in values)
+
+
+def _stands_in(unit: Unit, want: float) -> bool:
+    """Return whether an amount stands in a sentence, too: "the $96.40 is split, $19.28 each"."""
+    sums = [value for value in unit.values.values() if _is_sum(value)]
+    return any(agrees("money", want, value, ()) for value in sums)
 
 
 _SUMMED = re.compile(

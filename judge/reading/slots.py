@@ -217,12 +217,23 @@ def groups(unit: Unit, span: tuple[int, int], types: frozenset[str]) -> list[Gro
     return [Group(tuple(pair), stems) for pair in pairs]
 
 
+def _without_own_address(unit: Unit, group: Group) -> Group:
+    """Return a group without the address that something was sent from."""
+    words = unit.sentence.words
+    kept = []
+    for place, value in group.values:
+        sender = "@" in value.raw and place > 0 and words[place - 1].text == "from"
+        if not sender:
+            kept.append((place, value))
+    return Group(tuple(kept), group.stems)
+
+
 def without_senders(kind: str, unit: Unit, group: Group) -> Group:
     """Return the group of a mail without those from whom it comes, "sent from studio@…", whom it is
     about, or whom it did not get to: "the limit stopped me before Callum's".
     """
     if kind != "mailed":
-        return group
+        return _without_own_address(unit, group)
     words = unit.sentence.words
     kept = []
     for place, value in group.values:

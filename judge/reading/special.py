@@ -118,6 +118,11 @@ _HAS_NONE = re.compile(
     r"|reports?|reported) (?:no|nothing|none)\b"
 )
 """What a service does not have is not from it: "The Weather Channel shows no alerts"."""
+_AGREES_WITH = re.compile(
+    r"\b(?:has|have|carr(?:y|ies)|shows?|lists?|says?|gives?|reports?) (?:just |exactly )?the same\b"
+    r"|\b(?:agrees?|matche?s|confirms? (?:it|this|that)|both)\b"
+)
+"""What only bears out another service is not the source."""
 _SOURCED = re.compile(
     r"\b(?:according to|per|from|source|sources|via|by|used|using|checked|on|asked|based on|went"
     r" with|fell back on|switched to|turned to)(?: \w+){0,2} (xprovider\d+x)"
@@ -133,6 +138,12 @@ def special_instances(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
     return _READERS[frame](claim, key, spoken)
 
 
+_TURNED_DOWN = re.compile(
+    r"(?:\w+ ){0,2}?(?:was|were|got|has been) (?:rejected|refused|declined|dropped|lost|never)\b"
+)
+"""What became of a thing with a day or a figure: "the payment from April 2 was rejected"."""
+
+
 def _value_of(key: Key, unit: Unit, place: int, clause: str = "") -> str:
     """Return `yes`, `no` or `open` for the value at a place; a forecast may be hedged."""
     marks = marked(*key)
@@ -141,6 +152,9 @@ def _value_of(key: Key, unit: Unit, place: int, clause: str = "") -> str:
     value, _ = polarity(passage(key), unit.number, [place])
     if value == "no" and not clause and _not_of_value(unit, place):
         value = "yes"
+    after = " ".join(word.text for word in unit.sentence.words[place + 1 : place + 5])
+    if value == "yes" and _TURNED_DOWN.match(after):
+        return "open"
     if value == "yes" and (_distrusted(unit, place) or is_difference(unit, place)):
         return "open"
     words = {word.text for word in unit.sentence.words[:place]}
@@ -437,6 +451,7 @@ def _sources(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
     found = []
     category = _rivals(names)
     offering = any(unit.sentence.question for unit in text.units)
+    agreeing = False
     for unit in text.units:
         if offering and not any(value.type in _FORECAST for value in unit.values.values()):
             continue  # what is there to ask is no source yet
@@ -451,6 +466,9 @@ def _sources(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
                 continue
             if unit.sentence.words[place].text in lacking:
                 continue
+            if names & set(value.means) and said == "yes" and _AGREES_WITH.search(clause):
+                agreeing = True
+                continue
             if names & set(value.means):
                 if said == "no" and not _DENIED_SOURCE.search(clause):
                     continue
@@ -463,7 +481,8 @@ def _sources(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
             if rival and unit.sentence.words[place].text in sourced:
                 other = f"says {value.raw}, not {claim.slots['provider']}"
                 found.append(Instance(unit, place, "other", contradiction=other))
-    return found
+    own = any(instance.kind == "claims" for instance in found)
+    return [] if agreeing and not own else found
 
 
 def _rivals(names: set[str]) -> set[str]:
