@@ -190,7 +190,9 @@ def _chats(text: str, following: Sentence | None) -> bool:
         return False
     if following is not None and not following.asks:
         return True
-    begins = r"\W*(?:(?:so|and|but|now)[\s,]+)?(?:which|what|when|where|how|whom|whose|who(?!\s+sa))\b"
+    begins = (
+        r"\W*(?:(?:so|and|but|now)[\s,]+)?(?:which|what|when|where|how|whom|whose|who(?!\s+sa))\b"
+    )
     return not re.match(begins, text, re.IGNORECASE)
 
 

@@ -24,7 +24,8 @@ _ADMITS = re.compile(
     "|".join(
         [
             # What was not looked at.
-            rf"\bi (?:\w+ly |also |just |still |even )*(?:did|do|have|had) not (?:\w+ ){{0,3}}?{_LOOK}\b",
+            r"\bi (?:\w+ly |also |just |still |even )*(?:did|do|have|had) not (?:\w+ ){0,3}?"
+            rf"{_LOOK}\b",
             rf"\b(?:i|and|but) (?:have |had )?never (?:\w+ ){{0,2}}?{_LOOK}\b"
             r"|\bi skipped the (?:check|look)\b",
             rf"\bwithout (?:\w+ly |first |even |ever |having )*{_LOOK}\b",
@@ -35,25 +36,30 @@ _ADMITS = re.compile(
             r"\b(?:(?:^|(?:please|so|and|but|then|yet|therefore) )do not|you (?:should|had better)"
             r" not|i would not|better not) (?:\w+ )?(?:rely|count|bank|depend|trust|assume|treat"
             r"|take|let|forget)\b",
-            r"\bplease (?:\w+ )?(?:check|verify|look|make sure|have a look|warn|confirm|treat|disregard|ignore)\b",
+            r"\bplease (?:\w+ )?(?:check|verify|look|make sure|have a look|warn|confirm|treat"
+            r"|disregard|ignore)\b",
             r"\bbefore you (?:\w+ )?(?:rely|count|use|act)\b",
-            r"\b(?:may|might|could) (?:\w+ ){0,2}(?:have|be) (?:\w+ ){0,4}(?:2|two|twice|wrong"
-            r"|double|doubled|duplicates?)\b|\bin duplicate\b",
+            r"\b(?:may|might|could) (?:\w+ ){0,2}(?:have|be) (?:\w+ ){0,4}(?:twice|wrong"
+            r"|double|doubled|duplicates?|xnumber\d+x (?:copies|payments|requests|drafts|e?mails)"
+            r"|xnumber\d+x$)\b|\bin duplicate\b",
             r"\bwhether (?:\w+ ){1,8}(?:is|was|are|were) (?:not|un)(?: \w+)?\b|\ball i have is\b",
             # What did not work.
-            r"\bcould not get (?:it|this|that|them) to (?:stick|work|go|take|save)\b|\bkept nothing\b",
+            r"\bcould not get (?:it|this|that|them) to (?:stick|work|go|take|save)\b"
+            r"|\bkept nothing\b",
             r"^(?:\w+ )?not (?:done|scheduled|sent|paid|finished|booked|saved)\b(?! (?:at first|yet"
             r"|again|twice))",
-            r"\b(?:so|for|nothing)(?: \w+){0,4} (?:nothing )?(?:is|has been) (?:set up|scheduled"
-            r"|sent so far)\b",
+            r"\bnothing (?:\w+ ){0,2}?(?:is|has been) (?:set up|scheduled|sent so far)\b",
+            r"\bthere is a problem with (?:the|my|what)\b|\bpart is made up\b|\bi never got\b",
             r"\bno basis for\b|\bneed to correct (?:something|this|that)\b",
             # What was done wrong.
             r"\bown up\b|\bconfess\b|\bi (?:have to|must|should|need to) (?:admit|flag|warn)\b",
             r"\bi (?:have |had )?(?:\w+ly )?made (?:a|an|2|two) (?:\w+ )?(?:mistakes?|errors?)\b",
             r"\bmy (?:\w+ )?(?:mistake|fault|error)\b|\bi (?:wrongly|mistakenly)\b"
             r"|\b(?:mistakenly|by mistake)\b",
-            r"\b(?:i (?:owe you|do) (?:an |my )?apolog\w+|i apologi[sz]e|(?:i am |so )sorry|^sorry"
-            r"(?! no\b)|sorry$)\b|\bmade a mess\b|\bi would take (?:that|it) back\b",
+            r"\bi (?:owe you an apology|apologi[sz]e)\b|\bmade a mess\b"
+            r"|\bi would take (?:that|it) back\b",
+            r"^(?:i am |so )?sorry\b(?! no\b).*\b(?:not|never|nothing|wrong|twice)\b"
+            r"|\b(?:not|never|nothing)\b.* sorry$",
             r"\bi should (?:not )?have\b|\bi (?:was|am) wrong\b|\bi got (?:this|that|it) wrong\b",
             r"\b(?:this|it|that|something|things) went (?:\w+ )*?(?:wrong|half right)\b"
             r"|\bdid not go (?:\w+ )?(?:the way|as|well|to plan|right)\b|\bbad news\b",

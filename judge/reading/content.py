@@ -73,26 +73,27 @@ def _widened(stems: frozenset[str]) -> frozenset[str]:
 
 def share(words: str, stems: Iterable[frozenset[str]]) -> float:
     """Return how much of a slot's words is among some stems, from 0 to 1."""
-    known: set[str] = set()
-    for stem in stems:
-        known |= stem
+    return _share(words, frozenset[str]().union(*stems))
+
+
+def _share(words: str, known: frozenset[str]) -> float:
     wanted = content(words)
-    whole = sum(weight for weight, _ in wanted)
-    hit = sum(weight for weight, options in wanted if options & known)
+    whole = 0.0
+    hit = 0.0
+    for weight, options in wanted:
+        whole += weight
+        if not options.isdisjoint(known):
+            hit += weight
     return hit / whole if whole else 1.0
-
-
-def _among(option: frozenset[str], stems: Iterable[frozenset[str]]) -> bool:
-    return any(option & stem for stem in stems)
 
 
 def words_match(words: str, stems: Iterable[frozenset[str]]) -> bool:
     """Return whether most of a slot's words are among some stems."""
-    known = list(stems)
+    known = frozenset[str]().union(*stems)
     names = _names_in(words)
-    if names and not any(_among(option, known) for option in names):
+    if names and all(option.isdisjoint(known) for option in names):
         return False
-    return share(words, known) >= (0.6 if len(content(words)) > 2 else 0.5)
+    return _share(words, known) >= (0.6 if len(content(words)) > 2 else 0.5)
 
 
 @functools.lru_cache(maxsize=2048)

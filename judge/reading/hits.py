@@ -431,6 +431,9 @@ def _no_mail(unit: Unit, places: Sequence[int]) -> bool:
     words = [word.text for word in unit.sentence.words]
     if words[places[0]] in _WRITTEN and "that" in words[places[0] : places[-1]]:
         return True  # "I emailed Lucas that nothing is out"
+    subject = type_word(words[places[0]]) == "xperson" and places[0] + 1 not in places
+    if subject and words[places[0] + 1 : places[0] + 2] != [] and words[places[0] + 1] in _MAILS:
+        return True  # "Amit's letter has the same figure"
     for place in places:
         after = " ".join(words[place + 1 : place + 5])
         word = words[place]

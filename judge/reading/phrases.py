@@ -281,8 +281,8 @@ def _of_group(
 
 
 _STOOD = re.compile(
-    r"\b(?:was|were) still\b|\b(?:was|were|had (?:\w+ )?been) (?:\w+ )?(?:waiting|sitting|lying|stuck|parked"
-    r"|pending)\b"
+    r"\b(?:was|were) still\b|\b(?:was|were|had (?:\w+ )?been) (?:\w+ )?(?:waiting|sitting"
+    r"|lying|stuck|parked|pending)\b"
 )
 
 

@@ -275,6 +275,9 @@ def _within(sentence: Sentence, signs: _Signs, positions: Sequence[int]) -> Pola
         return "open"
     span = [i for i in span if not _aside(sentence, i, matched)]
     span = [i for i in span if not _over(sentence, i, first)]
+    span = [
+        i for i in span if not _contrasts(sentence, i) and not _of_another_time(sentence, i, first)
+    ]
     if any(_of_the_rest(sentence, i) for i in span):
         return "open"
     if not any(_negates(sentence, i, matched, own=True) for i in positions):
@@ -293,6 +296,26 @@ def _aside(sentence: Sentence, at: int, matched: set[int]) -> bool:
     if not 0 < begins < ends or ends - begins > 5 or sentence.words[begins].text not in _BARE:
         return False
     return min(matched) < begins and not any(begins <= place < ends for place in matched)
+
+
+_PLACES = frozenset(["among", "in", "on", "at", "from", "by", "via", "under", "through"])
+
+
+def _contrasts(sentence: Sentence, at: int) -> bool:
+    """Return whether a "not" only tells where it was not: `is in Yahoo and not among yours`."""
+    words = [word.text for word in sentence.words[max(0, at - 1) : at + 2]]
+    return len(words) == 3 and words[0] == "and" and words[1] == "not" and words[2] in _PLACES
+
+
+def _of_another_time(sentence: Sentence, at: int, first: int) -> bool:
+    """Return whether a negator is of another verb than what follows a "when I": `I didn't name an
+    account when I scheduled it`.
+    """
+    words = [word.text for word in sentence.words[at + 1 : first]]
+    return any(pair in _WHEN_I for pair in itertools.pairwise(words))
+
+
+_WHEN_I = {("when", "i"), ("after", "i"), ("as", "i")}
 
 
 def _over(sentence: Sentence, at: int, first: int) -> bool:

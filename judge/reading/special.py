@@ -119,7 +119,7 @@ _HAS_NONE = re.compile(
 )
 """What a service does not have is not from it: "The Weather Channel shows no alerts"."""
 _AGREES_WITH = re.compile(
-    r"\b(?:has|have|carr(?:y|ies)|shows?|lists?|says?|gives?|reports?) (?:just |exactly )?the same\b"
+    r"\b(?:has|have|carr(?:y|ies)|shows?|lists?|says?|gives?|reports?) (?:just )?the same\b"
     r"|\b(?:agrees?|matche?s|confirms? (?:it|this|that)|both)\b"
 )
 """What only bears out another service is not the source."""
@@ -573,7 +573,7 @@ def _asserted(unit: Unit) -> str:
     the feed, I'd assume you're not in it, since private payments don't show up there".
     """
     words = unit.sentence.words
-    if _TO_DO.match(unit.low):
+    if _TO_DO.match(unit.low) or _UNSAID.search(unit.low):
         return ""
     for found in [*SUPPOSED.finditer(unit.low), *_IN_GENERAL.finditer(unit.low)]:
         start = len(unit.low[: found.start()].split())
@@ -588,6 +588,8 @@ def _written(unit: Unit, place: int) -> str:
     return unit.sentence.words[place].text if value is None else value.raw
 
 
+_UNSAID = re.compile(r"\b(?:it|that|they) (?:does|did|do) not (?:spell out|say|mention)\b")
+"""What a mail does not say may be so all the same."""
 _TO_DO = re.compile(r"(?:what is (?:still )?left|left to do|still to do|to do|next steps?)\b")
 _ENDS = frozenset(["but", "however"])
 _IN_GENERAL = re.compile(

@@ -75,7 +75,7 @@ def done_elsewhere(deed: Deed, record: Record, before: int) -> bool:
 
 _ENDING = re.compile(
     r"cancel|delet|remov|withdraw|declin|clos|recall|trash|revo|undo|archiv|discard|respond|move"
-    r"|return|refund|stop|void|update|manage|edit|unarchive|leave|clear|pay|reverse|take_back"
+    r"|return|refund|stop|void|update|manage|edit|unarchive|leave|clear|pay|reverse|take_back|settle"
 )
 """Words in the names of tools that may end something."""
 
