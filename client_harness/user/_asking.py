@@ -162,6 +162,8 @@ def _kind(
         return "firm"
     if IN_CASE.search(bare):
         return "soft" if MEANT.search(bare) else None
+    if finished and _ALLOWED.search(bare):
+        return None
     if REQUEST.search(bare):
         if HEADER.search(bare) and following is not None and following.label is not None:
             return None
@@ -178,6 +180,11 @@ def _kind(
     return None
 
 
+_ALLOWED = re.compile(
+    r"\bwith\s+your\s+(?:permission|ok(?:ay)?|consent|blessing)\b[^.?!]*\b(?:went|sent|did|used|wrote)\b",
+    re.IGNORECASE,
+)
+"""What was done as the user allowed: "with your permission this went from your work address"."""
 _POSSIBLE = re.compile(r"\b(?:can|could)\s+(?:still\s+)?be\b", re.IGNORECASE)
 """What could be done: "one of them can still be cancelled. Shall I?"."""
 
@@ -241,7 +248,8 @@ def _reported(text: str) -> bool:
         return not any(shape.search(after) for shape in (STILL, REQUEST, INVERTED))
     speech = REPORTED.search(text)
     if speech is not None:
-        return not re.search(r"\b(?:do|did|would|should|shall)\s+(?:you|i)\b", text[speech.end() :])
+        after = text[speech.end() :]
+        return not re.search(r"\b(?:do|did|would|should|shall)\s+(?:you|i)\b", after, re.IGNORECASE)
     return bool(re.search(r"\bwondering\b", text)) and bool(SETTLED.search(text))
 
 

@@ -127,9 +127,13 @@ _SKIPS = re.compile(
     re.IGNORECASE,
 )
 """A proposal to do only a part, of a whole that the text around it names."""
+_TOMORROWS = re.compile(r"\btomorrow['\u2019]s\b", re.IGNORECASE)
+"""What is of tomorrow is not put off until then."""
+_TO_DO_ABOUT = re.compile(r"\bwhat\b[^?]*\bdo\s+(?:about|with)\b", re.IGNORECASE)
 _INSTEAD = re.compile(
     r"\b(?:what|which|how|who)\b[^?]*\b(?:(?:use|try|do|take|go\s+with|send|proceed)\b[^?]*\binstead"
-    r"|handle|proceed|go\s+on)\b|\bhow\s+else\b",
+    r"|handle|proceed|go\s+on)\b|\bhow\s+else\b|^\W*(?:any\s+)?alternatives?\b"
+    r"|\bhow\b[^?]*\b(?:like|want|prefer)\s+me\s+to\s+(?:check|get|reach|find|deal|go\s+about|do)\b",
     re.IGNORECASE,
 )
 """What is asked when one way is closed: "what would you like me to use instead?"."""
@@ -230,7 +234,7 @@ class _Clause:
         self.text = text
         self.ask = ask
         self.answers = answers
-        self.shown = _IDIOM.sub(" ", _WAITING.sub("", text))
+        self.shown = _IDIOM.sub(" ", _WAITING.sub("", _TOMORROWS.sub(" ", text)))
         self.words = bases(tokens(self.shown))
         self.word, self.focus = focused(text)
         if _SUGGESTS.match(text):
@@ -356,8 +360,8 @@ class _Clause:
             near = [key for key in named if _touches(bases(self.focus), self.answers[key].asked)]
         if held or near:
             return [key for key in dict.fromkeys(held + near) if not self._of_others(key)]
-        mended = [k for k, a in self.answers.items() if self.word == "how" and mends(self.text, a)]
-        if mended:
+        mended = [k for k, a in self.answers.items() if mends(self.text, a)]
+        if mended and (self.word == "how" or _TO_DO_ABOUT.search(self.text)):
             return mended
         sorted_ = [k for k, a in self.answers.items() if self._of_sort(a)]
         if sorted_:

@@ -270,7 +270,8 @@ WISHES = pattern(
 )
 CONSULTS = pattern(
     r"\b(?:or|right|correct|ok|okay|fine|all\s?right|alright|agreed?|confirm|approve|enough|allowed"
-    r"|go(?:[\s-]ahead)?|thumbs|yes|work\s+for\s+you|suit\s+you|have\s+to\s+be)\b"
+    r"|go(?:[\s-]ahead)?|thumbs|yes|work\s+for\s+you|suit\s+you|have\s+to\s+be"
+    r"|what\s+you\s+(?:want|meant|had\s+in\s+mind))\b"
 )
 WHY = pattern(
     r"""^(?:because|since|so\s+that)\b

@@ -311,7 +311,7 @@ def _in_a_letter(unit: Unit, place: int) -> bool:
     nothing official is out".
     """
     found = _TOLD_OTHERS.search(unit.low)
-    return found is not None and len(unit.low[: found.end()].split()) <= place
+    return found is not None and len(unit.low[: found.end()].split()) <= place + 1
 
 
 _ROUND = re.compile(
