@@ -243,7 +243,8 @@ def _conflicts(sought: _Sought, unit: Unit) -> bool:
     wanted = [want.value for want in sought.wanted if want.value is not None]
     for type_ in ("person", "money", "day", "time"):
         same = [value for value in wanted if value.type == type_]
-        near = [v for at, v in unit.values.items() if v.type == type_ and not _from(unit, at)]
+        places = [at for at, value in unit.values.items() if value.type == type_]
+        near = [unit.values[at] for at in places if not _from(unit, at)]
         sure = any(value.means[0] != "?" for value in near)
         if same and sure and not _share(same, near):
             return True

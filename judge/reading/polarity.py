@@ -7,11 +7,11 @@ the end of its clause.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from judge.reading.asides import of_the_rest, passed_over
 from judge.reading.words import Sentence
 
 Polarity = Literal["yes", "no", "open"]
@@ -273,12 +273,8 @@ def _within(sentence: Sentence, signs: _Signs, positions: Sequence[int]) -> Pola
     span = [i for i in span if i not in matched]
     if any(_doubts(sentence, i) for i in span) or any(_hedges(sentence, i) for i in span):
         return "open"
-    span = [i for i in span if not _aside(sentence, i, matched)]
-    span = [i for i in span if not _over(sentence, i, first)]
-    span = [
-        i for i in span if not _contrasts(sentence, i) and not _of_another_time(sentence, i, first)
-    ]
-    if any(_of_the_rest(sentence, i) for i in span):
+    span = [i for i in span if not passed_over(sentence, i, matched, first)]
+    if any(of_the_rest(sentence, i) for i in span):
         return "open"
     if not any(_negates(sentence, i, matched, own=True) for i in positions):
         count = sum(_negates(sentence, i, matched) for i in span) + _negated_after(sentence, last)
@@ -287,58 +283,6 @@ def _within(sentence: Sentence, signs: _Signs, positions: Sequence[int]) -> Pola
     if any(_intends(sentence, i, positions) for i in span):
         return "open"
     return "yes" if words else "open"
-
-
-def _aside(sentence: Sentence, at: int, matched: set[int]) -> bool:
-    """Return whether a word is in an aside: `is on its way (no fee), arriving Monday`."""
-    begins = max((b for b in sentence.breaks if b <= at), default=0)
-    ends = min((b for b in sentence.breaks if b > at), default=0)
-    if not 0 < begins < ends or ends - begins > 5 or sentence.words[begins].text not in _BARE:
-        return False
-    return min(matched) < begins and not any(begins <= place < ends for place in matched)
-
-
-_PLACES = frozenset(["among", "in", "on", "at", "from", "by", "via", "under", "through"])
-
-
-def _contrasts(sentence: Sentence, at: int) -> bool:
-    """Return whether a "not" only tells where it was not: `is in Yahoo and not among yours`."""
-    words = [word.text for word in sentence.words[max(0, at - 1) : at + 2]]
-    return len(words) == 3 and words[0] == "and" and words[1] == "not" and words[2] in _PLACES
-
-
-def _of_another_time(sentence: Sentence, at: int, first: int) -> bool:
-    """Return whether a negator is of another verb than what follows a "when I": `I didn't name an
-    account when I scheduled it`.
-    """
-    words = [word.text for word in sentence.words[at + 1 : first]]
-    return any(pair in _WHEN_I for pair in itertools.pairwise(words))
-
-
-_WHEN_I = {("when", "i"), ("after", "i"), ("as", "i")}
-
-
-def _over(sentence: Sentence, at: int, first: int) -> bool:
-    """Return whether an "instead of" has ended: `instead of two halves I sent one payment`."""
-    words = sentence.words
-    if words[at].text not in ("instead", "rather"):
-        return False
-    return any(words[i].text in ("i", "we") or i in sentence.breaks for i in range(at + 2, first))
-
-
-def _of_the_rest(sentence: Sentence, at: int) -> bool:
-    """Return whether a word denies only of all else: `nothing else on the page is different`."""
-    words = sentence.words
-    if words[at].text == "not":
-        after = [word.text for word in words[at + 1 : at + 7]]
-        return any(pair in _ANYTHING_ELSE for pair in itertools.pairwise(after))
-    if words[at].text not in ("nothing", "nobody", "no", "none"):
-        return False
-    return any(word.text in ("else", "other", "others") for word in words[at + 1 : at + 3])
-
-
-_BARE = {"no", "not", "without", "never"}
-_ANYTHING_ELSE = {("anything", "else"), ("anyone", "else"), ("anybody", "else")}
 
 
 # -- clauses -------------------------------------------------------------------------------------

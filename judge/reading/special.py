@@ -1,5 +1,5 @@
 """Claims that are read by their values rather than by forms: figures, days and times, names,
-sources, doubts and facts in phrases.
+sources and doubts.
 """
 
 from __future__ import annotations
@@ -18,16 +18,15 @@ from judge.reading.belonging import (
     stretch,
 )
 from judge.reading.claims import Claim, vocabulary
-from judge.reading.concepts import stance as stance_of
 from judge.reading.content import share, words_match
-from judge.reading.hedges import SELF as SUPPOSED
+from judge.reading.facts import fact
 from judge.reading.hits import Key, passage
 from judge.reading.marks import believed, marked
 from judge.reading.names import named
 from judge.reading.outcome import Instance
 from judge.reading.polarity import polarity
 from judge.reading.slots import VALUES, agrees, is_amount, provider_names
-from judge.reading.strays import is_difference, without_transit
+from judge.reading.strays import is_difference
 from judge.reading.texts import Spoken, Text, Unit, stems_of, taken_apart
 from judge.reading.values import Value, aliases
 
@@ -523,7 +522,7 @@ _TURNS = frozenset(
 )
 
 
-# -- doubts and facts ----------------------------------------------------------------------------
+# -- doubts --------------------------------------------------------------------------------------
 def _unconfirmed(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
     text = taken_apart(*key)
     found = []
@@ -535,81 +534,11 @@ def _unconfirmed(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
     return found
 
 
-_TRANSIT_WORDS = frozenset(["facility", "warehouse", "hub", "depot", "carrier"])
-_ASKS = re.compile(
-    r"\b(?:[Pp]lease,? |(I|[Ww]e)(?:['\u2019]ll| will|['\u2019]m going to| am going to| plan to))"
-)
-"""In a mail, a request or a plan is what the mail says."""
-
-
-def _fact(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
-    text = taken_apart(*key)
-    marks = marked(*key)
-    out = marks.taken_back | marks.takes_back | marks.either
-    plain = spoken.text
-    held = {unit.number: _asserted(unit) for unit in text.units}
-    if out or any(held[unit.number] != unit.raw for unit in text.units):
-        plain = "\n".join(held[unit.number] for unit in text.units if unit.number not in out)
-    if not spoken.asked:
-        plain = _ASKS.sub(lambda found: found[1] or "", plain)
-    says = claim.slots.get("says", ())
-    if not _TRANSIT_WORDS & stems_of(" ".join(says)):
-        plain = without_transit(plain)
-    value, where = stance_of(says, plain)
-    if value == "absent":
-        return []
-    shows = _unit_of(text, where, marks.taken_back)
-    if value != "asserted" and _UNSEEN.search(shows.low):
-        return []
-    return [Instance(shows, 0, "claims" if value == "asserted" else "denies")]
-
-
-_UNSEEN = re.compile(r"\b(?:did|does|do) not (?:\w+ )?(?:appear|show)\b")
-"""What does not show may be there all the same."""
-
-
-def _asserted(unit: Unit) -> str:
-    """Return what a sentence says before it only supposes, or tells what is so in general: "as for
-    the feed, I'd assume you're not in it, since private payments don't show up there".
-    """
-    words = unit.sentence.words
-    if _TO_DO.match(unit.low) or _UNSAID.search(unit.low):
-        return ""
-    for found in [*SUPPOSED.finditer(unit.low), *_IN_GENERAL.finditer(unit.low)]:
-        start = len(unit.low[: found.start()].split())
-        if _ENDS.isdisjoint(word.text for word in words[start:]):
-            begins = max((b for b in unit.sentence.breaks if b <= start), default=0)
-            return " ".join(_written(unit, place) for place in range(begins)) + "."
-    return unit.raw
-
-
-def _written(unit: Unit, place: int) -> str:
-    value = unit.values.get(place)
-    return unit.sentence.words[place].text if value is None else value.raw
-
-
-_UNSAID = re.compile(r"\b(?:it|that|they) (?:does|did|do) not (?:spell out|say|mention)\b")
-"""What a mail does not say may be so all the same."""
-_TO_DO = re.compile(r"(?:what is (?:still )?left|left to do|still to do|to do|next steps?)\b")
-_ENDS = frozenset(["but", "however"])
-_IN_GENERAL = re.compile(
-    r"\b(?:normally|usually|generally|typically|as a rule|in general|tends? to|ordinarily)\b"
-)
-"""Words that tell of how things go as a rule, which is not how they went."""
-
-
-def _unit_of(text: Text, where: str, back: frozenset[int]) -> Unit:
-    """Return the unit that a sentence of normalised words is most likely of."""
-    wanted = set(where.lower().split())
-    left = [unit for unit in text.units if unit.number not in back]
-    return max(left, key=lambda u: len(wanted & set(u.raw.lower().split())), default=text.units[0])
-
-
 _READERS: dict[str, Callable[[Claim, Key, Spoken], list[Instance]]] = {
     "figure": _figures,
     "when": _whens,
     "named": named,
     "source": _sources,
     "unconfirmed": _unconfirmed,
-    "fact": _fact,
+    "fact": fact,
 }
