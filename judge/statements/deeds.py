@@ -88,8 +88,10 @@ def was_tried(deed: Deed, record: Record, before: int) -> bool:
     categories = sort.category if sort is not None else ()
     for attempt in record.attempts:
         writes = attempt.seq < before and attempt.effect == "write"
-        if writes and categories and _of_category(attempt, categories):
-            return deed.kind not in ("cancelled", "deleted") or may_end(attempt)
+        if not (writes and categories and _of_category(attempt, categories)):
+            continue
+        if deed.kind not in ("cancelled", "deleted") or may_end(attempt):
+            return True
     return False
 
 
