@@ -341,8 +341,9 @@ def _of_nothing(unit: Unit, places: Sequence[int]) -> bool:
     inside = {words[at].text for at in range(places[0] + 1, places[-1]) if at not in places}
     if inside & {"nothing", "nobody", "none", "neither"}:
         return True
-    if "from" in inside and inside & {"gone", "missing", "absent", "removed"}:
-        return True  # "your review is gone from there"
+    away = "from" in inside or words[places[-1]].text == "there"
+    if away and inside & {"gone", "missing", "absent", "removed"}:
+        return True  # "your review is gone from there", "now it's gone there"
     after = [word.text for word in words[places[0] + 1 : places[0] + 3]]
     if words[places[0]].form != "ed" or len(places) < 2 or after[0] != "no":
         return False
@@ -431,6 +432,8 @@ def _no_mail(unit: Unit, places: Sequence[int]) -> bool:
     words = [word.text for word in unit.sentence.words]
     if words[places[0]] in _WRITTEN and "that" in words[places[0] : places[-1]]:
         return True  # "I emailed Lucas that nothing is out"
+    if "unread" in words[places[0] : places[-1]]:
+        return True  # "Wei's correction is still unread in your inbox"
     subject = type_word(words[places[0]]) == "xperson" and places[0] + 1 not in places
     if subject and words[places[0] + 1 : places[0] + 2] != [] and words[places[0] + 1] in _MAILS:
         return True  # "Amit's letter has the same figure"

@@ -136,9 +136,10 @@ _BELIEF = re.compile(
 )
 _REPORT = re.compile(
     r"\b(?:xprovider\d+x|tool|app|api|system|service|server|site|response|reply|call|it|bank"
-    r"|confirmation|message|screen|status|they|which)(?: \w+)? "
+    r"|confirmation|message|screen|status|they|both|which)(?: \w+)? "
     r"(?:says?|said|reports?|reported|claims?|claimed|tells? (?:me|us)|told (?:me|us)|answer(?:ed)?"
-    r"|returned|responded|replied|indicates?|indicated|acknowledged|accepted|suggests?|suggested"
+    r"|returned|responded|replied|came back"
+    r"|indicates?|indicated|acknowledged|accepted|suggests?|suggested"
     r"|reads?|called|marked)\b"
     r"|\baccording to (?:the )?(?:xprovider\d+x|tool|app|response|reply|system|service)\b"
     r"|\breportedly\b|\b(?:is|was|were|are|been) reported (?:as|to)\b"
@@ -175,7 +176,8 @@ _UNSURE = re.compile(
     r"|\b(?:i|we) (?:did|have) not (?:verify|verified|confirm|confirmed|check|checked)\b"
     r"|\b(?:have|has|had) not (?:yet |actually |really )?(?:seen|looked at|looked up|opened)"
     r" (?:it|them|that|this|whether|if)\b"
-    r"|\b(?:do|please do) not (?:take it|assume|count on|rely)\b|\bi have not$"
+    r"|\b(?:do|please do) not (?:take it|assume|count on(?! (?:it|that) \w+ing\b)|rely)\b"
+    r"|\bi have not$"
     r"|\bi have not (?:yet )?(?:done|looked)\b|\bnot (?:yet )?(?:done yet|done) is\b"
     r"|\buntil i have (?:looked|checked|seen)\b"
     r"|\b(?:most likely|very likely|probably|presumably|should have|ought to have) (?:reached"

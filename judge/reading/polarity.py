@@ -406,7 +406,27 @@ def _negates(sentence: Sentence, at: int, matched: set[int], own: bool = False) 
             return True
         return not _idiom(sentence, at)
     pair = any((base, following) in _NEGATOR_PAIRS for base in word.bases)
+    if pair and _for_another_figure(sentence, at, matched):
+        return False
     return pair and (own or bool(word.bases & (_NEGATOR_STEMS | {"instead", "rather", "far"})))
+
+
+def _for_another_figure(sentence: Sentence, at: int, matched: set[int]) -> bool:
+    """Return whether "instead of" or "rather than" only names the figure that another one replaces:
+    "180 instead of the 135 is coming on Tuesday".
+    """
+    words = sentence.words
+    if not words[at].bases & {"instead", "rather"}:
+        return False
+    after = at + 2
+    if after < len(words) and words[after].text in ("the", "your", "my", "her", "his", "their"):
+        after += 1
+    return (
+        after < len(words)
+        and words[after].text.startswith(("xmoney", "xnumber"))
+        and after not in matched
+        and max(matched) > after
+    )
 
 
 def _idiom(sentence: Sentence, at: int) -> bool:

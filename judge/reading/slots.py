@@ -137,7 +137,10 @@ def is_amount(unit: Unit, place: int) -> bool:
     after = place + 1
     if after >= len(words) or after in unit.sentence.breaks or after in unit.values:
         return True
-    return words[after].text in _AFTER_AMOUNT or words[after].form == "ed"
+    following = words[after]
+    if following.text.endswith("ly"):
+        return True  # "I sent the 120 instantly"
+    return following.text in _AFTER_AMOUNT or following.form == "ed"
 
 
 def segment(unit: Unit, places: Sequence[int]) -> tuple[int, int]:

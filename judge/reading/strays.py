@@ -49,7 +49,8 @@ def strays(kind: str, unit: Unit, places: Sequence[int]) -> bool:
 
 _AT_ONCE = re.compile(
     r"\b(?:not|unable to|refused to|never) (?:\w+ ){0,3}(?:both|all|two|three|\d|xnumber\d+x)\b"
-    r".{0,40}?\b(?:in (?:one|1|xnumber\d+x|a single|the same) \w+|at once"
+    r".{0,40}?\b(?:in (?:one|1|xnumber\d+x)$"
+    r"|in (?:one|1|xnumber\d+x|a single|the same) \w+|at once"
     r"|at the same time|together)\b"
 )
 
@@ -188,9 +189,16 @@ def _of_connection(unit: Unit, places: Sequence[int]) -> bool:
     return any(words[place - 1].text in ("connection", "line", "call") for place in ended)
 
 
+_ANSWERS = frozenset(["sent", "delivered", "pending", "confirmed", "accepted", "done", "ok", "as"])
+
+
 def _came_through(unit: Unit, places: Sequence[int]) -> bool:
-    """Return whether "gone" says that something was done after all: "it had gone through"."""
+    """Return whether "gone" says that something was done after all: "it had gone through", or "came
+    back" what a service answered: "both came back as sent".
+    """
     words = [word.text for word in unit.sentence.words] + [""]
+    if any(words[place] == "back" and words[place + 1] in _ANSWERS for place in places):
+        return True
     gone = [place for place in places if words[place] == "gone"]
     return any(words[place + 1] in ("through", "out", "ahead", "over") for place in gone)
 
