@@ -132,7 +132,8 @@ _TOMORROWS = re.compile(r"\btomorrow['\u2019]s\b", re.IGNORECASE)
 _TO_DO_ABOUT = re.compile(r"\bwhat\b[^?]*\bdo\s+(?:about|with)\b", re.IGNORECASE)
 _INSTEAD = re.compile(
     r"\b(?:what|which|how|who)\b[^?]*\b(?:(?:use|try|do|take|go\s+with|send|proceed)\b[^?]*\binstead"
-    r"|handle|proceed|go\s+on)\b|\bhow\s+else\b|^\W*(?:any\s+)?alternatives?\b"
+    r"|handle|proceed|go\s+on)\b|\bhow\s+else\b"
+    r"|\bwhat\s+(?:should|shall|can|may|could|do)\s+i\s+(?:use|go\s+(?:by|with)|rely\s+on)\W*$|^\W*(?:any\s+)?alternatives?\b"
     r"|\bhow\b[^?]*\b(?:like|want|prefer)\s+me\s+to\s+(?:check|get|reach|find|deal|go\s+about|do)\b",
     re.IGNORECASE,
 )
@@ -459,6 +460,8 @@ class _Clause:
                 return [self._match(key, "") for key in keys]
         around = [self.text, *self.ask.before, *self.ask.after]
         alone = len(self.answers) == 1 and not any(re.search(r"\bor\b", text) for text in around)
+        if self.word in ("who", "whom", "whose"):
+            alone = alone and all(answer.value is not None for answer in self.answers.values())
         return [self._match(key, "") for key in self.answers] if alone and self.word else []
 
     def _elsewhere(self, text: str) -> bool:
@@ -528,9 +531,13 @@ class _Clause:
         return Match(key, proposed, option, chooses)
 
 
+_SPANS = words("second seconds minute minutes hour hours moment while bit day days week")
+"""How long one waits, which is no thing that is asked for."""
+
+
 def _unknown(thing: str, known: set[str]) -> bool:
     """Return whether a thing has a name of its own, of which no word is known."""
-    name = [word for word in tokens(thing) if word not in _FILLER | _GENERIC]
+    name = [word for word in tokens(thing) if word not in _FILLER | _GENERIC | _SPANS]
     return bool(name) and not bases(name) & known
 
 

@@ -76,6 +76,7 @@ _LEAVES = re.compile(
 )
 _FORECASTERS = re.compile(
     r"\b(?:accu\s?weather|national\s+weather\s+service|nws|noaa|google(?:'s)?|apple(?:'s)?"
+    r"|(?:monthly|seasonal|yearly|annual|historical|long-term|climate|usual)\s+(?:averages?|means?|norms?)"
     r"|wunderground|weather\s+underground|windy|dark\s+sky|open-?meteo|bbc|met\s+office|weather\.com"
     r"|weather\.gov|the\s+(?:\w+\s+){0,2}(?:news|radio|tv|newspaper|almanac|airport))\b",
     re.IGNORECASE,
@@ -99,11 +100,19 @@ _FOLLOW = re.compile(
     r"\b(?:us(?:e|ing)|tak(?:e|ing)|go(?:ing)?\s+(?:by|with|for)|stick(?:ing)?\s+(?:with|to)"
     r"|follow(?:ing)?|trust(?:ing)?|rely(?:ing)?\s+on|believ(?:e|ing)|stay(?:ing)?\s+with"
     r"|keep(?:ing)?\s+(?:to|with|using|trying)?|wait(?:ing)?\s+for|retry(?:ing)?|prefer|side\s+with"
-    r"|give\s+\w+\s+to|decides?\s+for)\s+"
+    r"|give\s+\w+\s+to|decides?\s+for|(?:check|go|come)(?:ing)?\s+back\s+(?:with|to|on)"
+    r"|pass(?:ing)?\s+on|then\s+(?:ask|try|check|query))\s+"
     r"(?:(?:the\s+)?(?:\w+\s+){0,3}(?:from|of|by|on|in)\s+|what\s+|only\s+)?"
     r"((?:the\s+)?weather\s+channel)",
     re.IGNORECASE,
 )
+_PASSED_ON = re.compile(
+    r"\b(?:send|email|mail|give|read|convert|quote|write|tell)(?:ing)?\s+(?:\w+\s+){0,2}?"
+    r"(?:the\s+)?weather\s+channel(?:['\u2019]s|s)?\s+(?:-?\d|(?:daily|own|old)\b|(?:version|forecast"
+    r"|figure|number|reading|value|temperature)s?\b)",
+    re.IGNORECASE,
+)
+"""Figures of a source that an agent would pass on: "shall I send The Weather Channel's?"."""
 _BY_ACCOUNT = re.compile(
     r"\b(?:from|use|using|through|via|with|over)\s+(?:the\s+|your\s+|my\s+|a\s+)?(?:\w+\s+){1,2}"
     r"(?:address|account|mailbox|inbox)\b",
@@ -144,6 +153,8 @@ def asks_whether_there_is(text: str, answer: Answer) -> bool:
     if found is None:
         return False
     near = bases(tokens(text[found.end() :])[:4])
+    if near & {"phone", "telephone", "mobile"}:
+        return False
     return any(near & bases(_SORTS[sort]) for sort in sorts_of(answer))
 
 
@@ -189,7 +200,7 @@ def other_of_sort(text: str, answer: Answer) -> bool:
         named = _FORECASTERS.search(shown)
         if named is not None and not mentions(shown, right(answer)):
             return True
-        followed = _FOLLOW.search(shown)
+        followed = _FOLLOW.search(shown) or _PASSED_ON.search(shown)
         return followed is not None and not mentions(followed[0], right(answer))
     if "account" in sorts_of(answer):
         used = _BY_ACCOUNT.search(shown)
