@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from judge.reading import Reading, Spoken, parse_claim, read
+from judge.reading.deeds import deeds
 
 PEOPLE = ("Hannah Cole", "Lucas Weber", "Ana Reyes", "Ben Asher")
 
@@ -39,6 +40,42 @@ def reading(kind: str, slots: dict[str, Any], text: str) -> Reading:
             "The request to Ana Reyes for $31.20 is withdrawn, no longer in the list.",
             "claims",
         ),
+        (
+            "when",
+            {"what": "180", "day": "2026-03-17"},
+            "180 instead of the 135 is coming by Zelle on Tuesday.",
+            "claims",
+        ),
+        (
+            "failed",
+            {"deed": "pictures"},
+            "Harriet got two emails, since Gmail wouldn't take both pictures in one.",
+            "silent",
+        ),
+        (
+            "failed",
+            {"deed": "scheduled", "who": ["Hannah Cole"]},
+            "The email to Hannah is NOT scheduled, so please don't count on it going out.",
+            "claims",
+        ),
+        (
+            "posted",
+            {"what": "review", "on": "yelp"},
+            "Your review was on Yelp when I looked, but now it's gone there, from your reviews too.",
+            "denies",
+        ),
+        (
+            "mailed",
+            {"to": "Lucas Weber"},
+            "Lucas's correction of March 13 is still unread in your inbox.",
+            "silent",
+        ),
+        (
+            "paid",
+            {"amount": 120, "via": "venmo"},
+            "Nothing was on its way on Venmo, so I sent the 120 instantly.",
+            "claims",
+        ),
     ],
 )
 def test_a_denial_reaches_what_it_denies(
@@ -68,3 +105,8 @@ def test_a_value_that_is_of_something_else_contradicts_nothing(
     kind: str, slots: dict[str, Any], text: str
 ) -> None:
     assert not reading(kind, slots, text).contradiction
+
+
+def test_what_came_back_as_sent_was_not_taken_back() -> None:
+    text = 'Both came back "sent", but neither is in your Outlook sent folder.'
+    assert not [deed for deed in deeds(Spoken(text, "2026-03-14", "", PEOPLE)) if deed.where]
