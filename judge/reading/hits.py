@@ -444,6 +444,8 @@ def _no_mail(unit: Unit, places: Sequence[int]) -> bool:
         if word == "sent" and paid and (_MAILS - {"note"}).isdisjoint(words):
             return True
         apart = place + 1 in unit.sentence.breaks | unit.sentence.colons
+        if word == "wrote" and words[place - 1] in ("both", "they", "he", "she"):
+            return True  # "Both wrote of dinner: Jordan Park or Jordan Blake"
         if word in _WRITTEN and _TO_USER.match(after) and not apart:
             return True
         if word in ("gone", "missing", "lost") and after.startswith("from"):

@@ -244,7 +244,7 @@ def _of_group(
             slot=at,
             own=frozenset(own),
         )
-    if claim.kind in _WEATHER and _AT_FIRST.search(unit.low):
+    if claim.kind in _WEATHER and (_AT_FIRST.search(unit.low) or _clears_later(claim, hit)):
         return None
     if hit.value == "yes" and kind.deed is not None and _was_still(hit):
         return None
@@ -334,6 +334,16 @@ def _of_another_place(claim: Claim, hit: Hit, group: Group, key: Key) -> bool:
         return False
     known = " ".join(value.raw for value in unit.values.values())
     return any(place not in known for place in _PLACE.findall(unit.raw))
+
+
+def _clears_later(claim: Claim, hit: Hit) -> bool:
+    """Return whether a forecast without rain begins only later: "it drizzles, and is dry from
+    5 p.m. on".
+    """
+    if hit.value != "no" or "time" in claim.slots:
+        return False
+    after = hit.unit.sentence.words[hit.places[-1] + 1 : hit.places[-1] + 3]
+    return [w.text for w in after[:1]] in (["from"], ["after"]) and "xtime" in after[-1].text
 
 
 def _follows(slot: str, claim: Claim, hit: Hit, text: Text) -> bool:

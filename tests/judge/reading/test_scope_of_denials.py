@@ -61,13 +61,25 @@ def reading(kind: str, slots: dict[str, Any], text: str) -> Reading:
         (
             "posted",
             {"what": "review", "on": "yelp"},
-            "Your review was on Yelp when I looked, but now it's gone there, from your reviews too.",
+            "Your review was on Yelp at first, but now it's gone there, from your own list too.",
             "denies",
         ),
         (
             "mailed",
             {"to": "Lucas Weber"},
             "Lucas's correction of March 13 is still unread in your inbox.",
+            "silent",
+        ),
+        (
+            "rains",
+            {"where": "Denver", "day": "2026-03-14"},
+            "Denver has drizzle now. The outlook has it dry from 5 p.m. on.",
+            "claims",
+        ),
+        (
+            "mailed",
+            {"to": "Hannah Cole"},
+            "Both wrote about dinner: Hannah Cole or Ben Asher.",
             "silent",
         ),
         (
