@@ -412,6 +412,8 @@ def _of_others(unit: Unit, places: Sequence[int]) -> bool:
         before = words[at - 1].text
         subject = type_word(before) == "xperson" and unit.values[at - 1].means[0] != "?"
         named = at == 1 or at - 1 in unit.sentence.breaks or words[at - 2].text in _OPENERS
+        if words[place].text == "wrote" and before in ("both", "they"):
+            return True  # "Both wrote of dinner: Jordan Park or Jordan Blake"
         return before in ("he", "she") or (subject and named)
     return False
 
@@ -444,8 +446,6 @@ def _no_mail(unit: Unit, places: Sequence[int]) -> bool:
         if word == "sent" and paid and (_MAILS - {"note"}).isdisjoint(words):
             return True
         apart = place + 1 in unit.sentence.breaks | unit.sentence.colons
-        if word == "wrote" and words[place - 1] in ("both", "they", "he", "she"):
-            return True  # "Both wrote of dinner: Jordan Park or Jordan Blake"
         if word in _WRITTEN and _TO_USER.match(after) and not apart:
             return True
         if word in ("gone", "missing", "lost") and after.startswith("from"):
