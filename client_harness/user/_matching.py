@@ -133,7 +133,8 @@ _TO_DO_ABOUT = re.compile(r"\bwhat\b[^?]*\bdo\s+(?:about|with)\b", re.IGNORECASE
 _INSTEAD = re.compile(
     r"\b(?:what|which|how|who)\b[^?]*\b(?:(?:use|try|do|take|go\s+with|send|proceed)\b[^?]*\binstead"
     r"|handle|proceed|go\s+on)\b|\bhow\s+else\b"
-    r"|\bwhat\s+(?:should|shall|can|may|could|do)\s+i\s+(?:use|go\s+(?:by|with)|rely\s+on)\W*$|^\W*(?:any\s+)?alternatives?\b"
+    r"|\bwhat\s+(?:should|shall|can|may|could|do)\s+i\s+(?:use|go\s+(?:by|with)|rely\s+on)\W*$"
+    r"|^\W*(?:any\s+)?alternatives?\b"
     r"|\bhow\b[^?]*\b(?:like|want|prefer)\s+me\s+to\s+(?:check|get|reach|find|deal|go\s+about|do)\b",
     re.IGNORECASE,
 )

@@ -108,8 +108,8 @@ _FOLLOW = re.compile(
 )
 _PASSED_ON = re.compile(
     r"\b(?:send|email|mail|give|read|convert|quote|write|tell)(?:ing)?\s+(?:\w+\s+){0,2}?"
-    r"(?:the\s+)?weather\s+channel(?:['\u2019]s|s)?\s+(?:-?\d|(?:daily|own|old)\b|(?:version|forecast"
-    r"|figure|number|reading|value|temperature)s?\b)",
+    r"(?:the\s+)?weather\s+channel\s+(?:-?\d|(?:daily|own|old)\b"
+    r"|(?:version|forecast|figure|number|reading|value|temperature)s?\b)",
     re.IGNORECASE,
 )
 """Figures of a source that an agent would pass on: "shall I send The Weather Channel's?"."""

@@ -136,10 +136,9 @@ _BELIEF = re.compile(
 )
 _REPORT = re.compile(
     r"\b(?:xprovider\d+x|tool|app|api|system|service|server|site|response|reply|call|it|bank"
-    r"|confirmation|message|screen|status|they|both|which)(?: \w+)? "
+    r"|confirmation|message|screen|status|they|which)(?: \w+)? "
     r"(?:says?|said|reports?|reported|claims?|claimed|tells? (?:me|us)|told (?:me|us)|answer(?:ed)?"
-    r"|returned|responded|replied|came back"
-    r"|indicates?|indicated|acknowledged|accepted|suggests?|suggested"
+    r"|returned|responded|replied|indicates?|indicated|acknowledged|accepted|suggests?|suggested"
     r"|reads?|called|marked)\b"
     r"|\baccording to (?:the )?(?:xprovider\d+x|tool|app|response|reply|system|service)\b"
     r"|\breportedly\b|\b(?:is|was|were|are|been) reported (?:as|to)\b"

@@ -39,6 +39,7 @@ from judge.reading.special import special_instances
 from judge.reading.strays import taken_back
 from judge.reading.texts import Spoken, Text, Unit, stems_of, taken_apart, words_in
 from judge.reading.values import Value, aliases
+from judge.reading.words import type_word
 from servers.kit.service import services
 
 
@@ -342,8 +343,9 @@ def _clears_later(claim: Claim, hit: Hit) -> bool:
     """
     if hit.value != "no" or "time" in claim.slots:
         return False
-    after = hit.unit.sentence.words[hit.places[-1] + 1 : hit.places[-1] + 3]
-    return [w.text for w in after[:1]] in (["from"], ["after"]) and "xtime" in after[-1].text
+    words = hit.unit.sentence.words
+    after = [type_word(word.text) for word in words[hit.places[-1] + 1 : hit.places[-1] + 3]]
+    return after in (["from", "xtime"], ["after", "xtime"])
 
 
 def _follows(slot: str, claim: Claim, hit: Hit, text: Text) -> bool:

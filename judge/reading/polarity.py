@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from judge.reading.asides import of_the_rest, passed_over
-from judge.reading.words import Sentence
+from judge.reading.words import Sentence, type_word
 
 Polarity = Literal["yes", "no", "open"]
 
@@ -423,7 +423,7 @@ def _for_another_figure(sentence: Sentence, at: int, matched: set[int]) -> bool:
         after += 1
     return (
         after < len(words)
-        and words[after].text.startswith(("xmoney", "xnumber"))
+        and type_word(words[after].text) in ("xmoney", "xnumber")
         and after not in matched
         and max(matched) > after
     )

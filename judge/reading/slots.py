@@ -112,6 +112,7 @@ _AFTER_AMOUNT = frozenset(
         was are has went goes were will that which into of out back instead too now today tomorrow
         per a every this more less altogether total right straight only then because since after
         before between over under about due late early immediately
+        instantly
         """,
     )
 )
@@ -137,10 +138,7 @@ def is_amount(unit: Unit, place: int) -> bool:
     after = place + 1
     if after >= len(words) or after in unit.sentence.breaks or after in unit.values:
         return True
-    following = words[after]
-    if following.text.endswith("ly"):
-        return True  # "I sent the 120 instantly"
-    return following.text in _AFTER_AMOUNT or following.form == "ed"
+    return words[after].text in _AFTER_AMOUNT or words[after].form == "ed"
 
 
 def segment(unit: Unit, places: Sequence[int]) -> tuple[int, int]:

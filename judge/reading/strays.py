@@ -41,7 +41,8 @@ def strays(kind: str, unit: Unit, places: Sequence[int]) -> bool:
     if kind == "created" and _USED_UP.search(unit.low):
         return True
     if kind == "cancelled":
-        return _of_connection(unit, places) or _came_through(unit, places)
+        through = _came_through(unit, places) or _answered(unit, places)
+        return through or _of_connection(unit, places)
     if kind == "open":
         return _open_list(unit, places) or _has_gone(unit, places)
     return kind == "paid" and _told_by_others(unit, places)
@@ -189,18 +190,20 @@ def _of_connection(unit: Unit, places: Sequence[int]) -> bool:
     return any(words[place - 1].text in ("connection", "line", "call") for place in ended)
 
 
+def _came_through(unit: Unit, places: Sequence[int]) -> bool:
+    """Return whether "gone" says that something was done after all: "it had gone through"."""
+    words = [word.text for word in unit.sentence.words] + [""]
+    gone = [place for place in places if words[place] == "gone"]
+    return any(words[place + 1] in ("through", "out", "ahead", "over") for place in gone)
+
+
 _ANSWERS = frozenset(["sent", "delivered", "pending", "confirmed", "accepted", "done", "ok", "as"])
 
 
-def _came_through(unit: Unit, places: Sequence[int]) -> bool:
-    """Return whether "gone" says that something was done after all: "it had gone through", or "came
-    back" what a service answered: "both came back as sent".
-    """
+def _answered(unit: Unit, places: Sequence[int]) -> bool:
+    """Return whether "came back" only tells what a service answered: "both came back as sent"."""
     words = [word.text for word in unit.sentence.words] + [""]
-    if any(words[place] == "back" and words[place + 1] in _ANSWERS for place in places):
-        return True
-    gone = [place for place in places if words[place] == "gone"]
-    return any(words[place + 1] in ("through", "out", "ahead", "over") for place in gone)
+    return any(words[place] == "back" and words[place + 1] in _ANSWERS for place in places)
 
 
 def _open_list(unit: Unit, places: Sequence[int]) -> bool:

@@ -403,20 +403,21 @@ async def test_a_request_that_does_not_come_in_is_refused(begun: bytes) -> None:
     assert answer.startswith(b"HTTP/1.1 408 ")
 
 
-async def test_sessions_that_nobody_uses_end_and_are_forgotten() -> None:
+async def test_sessions_that_nobody_uses_end_and_are_forgotten(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sessions = noted(monkeypatch)
     episodes = Episodes()
     episodes.add("one", bare("clock"))
     body, headers = listing("legacy")
-    async with run_app(make_app(episodes, idle=3)) as port, http(**headers) as plain:
+    async with run_app(make_app(episodes, idle=0.1)) as port, http(**headers) as plain:
         url = f"http://127.0.0.1:{port}/one/clock/mcp"
         opened = [await plain.post(url, json=body) for _ in range(20)]
         names = {reply.headers["mcp-session-id"] for reply in opened}
         assert len(names) == 20
-        # On a busy machine, those that were opened first may have ended by now.
-        kept = [weakref.ref(transport) for transport in transports(names)]
-        assert kept
+        assert len(sessions) == 20
         with anyio.fail_after(60):
-            while any(transport() for transport in kept):
+            while any(transport() for transport in sessions):
                 gc.collect()
                 await anyio.sleep(0.1)
         late = {"mcp-session-id": names.pop(), "mcp-protocol-version": "2025-11-25"}
@@ -425,8 +426,17 @@ async def test_sessions_that_nobody_uses_end_and_are_forgotten() -> None:
         assert reply.status_code == 404
 
 
-def transports(names: set[str]) -> list[Any]:
-    """Return what is still in memory of these MCP sessions."""
-    gc.collect()
-    kept = [o for o in gc.get_objects() if isinstance(o, StreamableHTTPServerTransport)]
-    return [transport for transport in kept if transport.mcp_session_id in names]
+def noted(monkeypatch: pytest.MonkeyPatch) -> list[weakref.ref[StreamableHTTPServerTransport]]:
+    """Return a list that takes each MCP session as it is opened, and keeps none of them alive.
+
+    A session may have ended before one could look for it in memory.
+    """
+    opened: list[weakref.ref[StreamableHTTPServerTransport]] = []
+    begin = StreamableHTTPServerTransport.__init__
+
+    def begun(self: StreamableHTTPServerTransport, *args: Any, **options: Any) -> None:
+        opened.append(weakref.ref(self))
+        begin(self, *args, **options)
+
+    monkeypatch.setattr(StreamableHTTPServerTransport, "__init__", begun)
+    return opened

@@ -121,4 +121,4 @@ def test_a_value_that_is_of_something_else_contradicts_nothing(
 
 def test_what_came_back_as_sent_was_not_taken_back() -> None:
     text = 'Both came back "sent", but neither is in your Outlook sent folder.'
-    assert not [deed for deed in deeds(Spoken(text, "2026-03-14", "", PEOPLE)) if deed.where]
+    assert not deeds(Spoken(text, "2026-03-14", "", PEOPLE))
