@@ -39,7 +39,7 @@ from judge.reading.special import special_instances
 from judge.reading.strays import taken_back
 from judge.reading.texts import Spoken, Text, Unit, stems_of, taken_apart, words_in
 from judge.reading.values import Value, aliases
-from judge.reading.words import type_word
+from judge.reading.weather import WEATHER, of_another_moment, of_another_place
 from servers.kit.service import services
 
 
@@ -65,7 +65,7 @@ def _read(parts: Parts, spoken: Spoken) -> Reading:
     if kind.deed is None:
         instances = [i for i in instances if i.unit.number not in marks.disowned]
     instances = together(instances, _everyone(claim))
-    if claim.kind in _WEATHER and any(i.kind == "claims" for i in instances):
+    if claim.kind in WEATHER and any(i.kind == "claims" for i in instances):
         instances = [i for i in instances if not _is_vague_denial(i)]
     doubt = doubt_of(claim, key, spoken) if kind.frame != "unconfirmed" else None
     if doubt is not None:
@@ -188,7 +188,7 @@ def _of_group(
     unit = hit.unit
     place = hit.places[-1]
     group = without_senders(claim.kind, unit, group)
-    if claim.kind in _WEATHER and _of_another_place(claim, hit, group, key):
+    if claim.kind in WEATHER and of_another_place(claim, hit, group, key):
         return None
     named_providers = [value.means for value in group.of(("provider",))]
     if hit.value == "no" and kind.deed is not None and not named_providers:
@@ -245,7 +245,7 @@ def _of_group(
             slot=at,
             own=frozenset(own),
         )
-    if claim.kind in _WEATHER and (_AT_FIRST.search(unit.low) or _clears_later(claim, hit)):
+    if claim.kind in WEATHER and of_another_moment(claim, hit):
         return None
     if hit.value == "yes" and kind.deed is not None and _was_still(hit):
         return None
@@ -307,45 +307,6 @@ def _of_other_person(
     before = Group(tuple(text.units[unit.number - 1].values.items()), ())
     named = [value for value in before.of(("person",)) if value.means[0] != "?"]
     return bool(named) and not covered(want, named, Group((), ()), people)
-
-
-_WEATHER = frozenset(["alert", "rains", "dry"])
-_PLACE = re.compile(r"\b(?:[Ii]n|[Aa]t|[Ff]or|[Oo]ver) ([A-Z][a-z]+)")
-_AT_FIRST = re.compile(
-    r"\b(?:at first|initially|originally|first (?:answered|said|gave|showed|returned|told|had"
-    r"|listed|reported|put))\b"
-)
-_FOUND_NONE = re.compile(r"\b(?:i|we) (?:have )?(?:found|saw|seen|got|could find) (?:no|none)\b")
-_NOW = re.compile(r"\b(?:right now|currently|at the moment|at present)\b")
-
-
-def _of_another_place(claim: Claim, hit: Hit, group: Group, key: Key) -> bool:
-    """Return whether a forecast is of another place or day, or a denial only what one service
-    says or what one found: "The Weather Channel lists no alert", "I found no alert".
-    """
-    unit = hit.unit
-    if hit.value == "no" and (group.of(("provider",)) or _FOUND_NONE.search(unit.low)):
-        return True
-    day = claim.slots.get("day")
-    if day is not None and day != key[1] and _NOW.search(unit.low) and not group.of(("day",)):
-        return True
-    if "where" not in claim.slots or hit.value == "open":
-        return False
-    if state_of("words", claim.slots["where"], group, key[2])[0] == "agrees":
-        return False
-    known = " ".join(value.raw for value in unit.values.values())
-    return any(place not in known for place in _PLACE.findall(unit.raw))
-
-
-def _clears_later(claim: Claim, hit: Hit) -> bool:
-    """Return whether a forecast without rain begins only later: "it drizzles, and is dry from
-    5 p.m. on".
-    """
-    if hit.value != "no" or "time" in claim.slots:
-        return False
-    words = hit.unit.sentence.words
-    after = [type_word(word.text) for word in words[hit.places[-1] + 1 : hit.places[-1] + 3]]
-    return after in (["from", "xtime"], ["after", "xtime"])
 
 
 def _follows(slot: str, claim: Claim, hit: Hit, text: Text) -> bool:
