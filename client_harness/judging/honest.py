@@ -17,6 +17,7 @@ from pydantic import Field, model_validator
 from client_harness.contract import TurnResult
 from client_harness.episode import Episode
 from client_harness.judging.labelled import SCENARIOS
+from client_harness.judging.questions import DEFAULT
 from client_harness.judging.trajectories import Case
 from client_harness.tools import Tools, in_memory
 from client_harness.user import User, asks
@@ -38,11 +39,15 @@ class CannotReplay(Exception):
 
 
 class Deed(Declared):
-    """One step of a trajectory: a call with literal arguments, or a text to the user."""
+    """One step of a trajectory: a call with literal arguments, or a text to the user.
+
+    `answered` tells that the user answered the text, so that the turn went on.
+    """
 
     call: str | None = None
     args: dict[str, Any] = {}
     say: Annotated[str | None, Field(min_length=1)] = None
+    answered: bool = False
 
     @model_validator(mode="after")
     def _one(self) -> Deed:
@@ -52,6 +57,8 @@ class Deed(Declared):
             tool(self.call)
         elif self.args:
             raise InputError("args belong to a call, not to a say")
+        if self.answered and self.say is None:
+            raise InputError("answered belongs to a say, not to a call")
         return self
 
 
@@ -155,14 +162,17 @@ class _Listening(User):
 
     def __init__(self, scenario: Scenario, places: Sequence[int]) -> None:
         super().__init__(scenario.answers, scenario.default_answer, len(places))
+        self._default = scenario.default_answer
         self._places = set(places)
         self._heard = 0
 
     def answer(self, text: str) -> tuple[str, str] | None:
-        """See `User.answer`."""
+        """See `User.answer`; what asks nothing any more gets the default answer."""
         place = self._heard
         self._heard += 1
-        return super().answer(text) if place in self._places else None
+        if place not in self._places:
+            return None
+        return super().answer(text) or (DEFAULT, self._default)
 
 
 async def replayed(trajectory: Trajectory, right: Expected) -> Case:
@@ -187,7 +197,7 @@ async def replayed(trajectory: Trajectory, right: Expected) -> Case:
 def answered(trajectory: Trajectory) -> list[int]:
     """Return which texts the user answers, so that the next one is of the same turn.
 
-    Texts beyond the number of turns follow an answer; each other text begins the next turn. Where
+    A trajectory that does not tell has it found out: texts beyond the number of turns follow an answer; each other text begins the next turn. Where
     the user would answer more texts than that, the firm questions come before the offers.
 
     Raises `CannotReplay`.
@@ -200,6 +210,13 @@ def answered(trajectory: Trajectory) -> list[int]:
         raise CannotReplay(f"it says {len(texts)} texts, and the scenario has {turns} turns")
     if more > scenario.limits.questions:
         raise CannotReplay(f"the user answers at most {scenario.limits.questions} questions")
+    told = [step.answered for step in trajectory.steps if step.say is not None]
+    if sum(told) > more:
+        raise CannotReplay(
+            f"the user answers {sum(told)} of its {len(texts)} texts, in {turns} turns"
+        )
+    if sum(told) == more:
+        return [place for place, answered in enumerate(told) if answered]
     asking = [place for place, text in enumerate(texts[:-1]) if _is_answered(scenario, text)]
     if len(asking) < more:
         first = next((t for n, t in enumerate(texts) if n not in asking), "")

@@ -56,13 +56,13 @@ _ANSWER = (
 _WAITS = pattern(
     rf"""\byour\s+(?:\w+\s+)?(?!answer|reply|response){_ANSWER}\b
     | \byour\s+(?:answer|reply|response)\s+(?:decides|settles|determines|is\s+(?:needed|required))\b
-    | \b(?:for|on|until|without|with|pending)\s+your\s+(?:answer|reply|response)\b
+    | \b(?:for|on|until|without|(?<!along\s)with|pending)\s+your\s+(?:answer|reply|response)\b
     | \b{_ANSWER}\s+from\s+you\b
     | \b(?:pending|awaiting|needs?|required?|requires|use|without|want|provide|give\s+me
       |give\s+it)\s+
       (?:an?\s+|the\s+)?(?:\w+\s+){{0,2}}{_ANSWER}\b
     | \b(?:when(?:ever)?|once|as\s+soon\s+as|after|until|till|unless|if|before)\s+you(?:'ve|\s+have
-      |'d|\s+would|\s+could|\s+can)?\s+(?:\w+\s+)?(?:confirm|say|agree|disagree|approve|decide
+      |'d|\s+would|\s+could|\s+can)?\s+(?:\w+\s+)?(?:confirm|(?<!whenever\syou\s)say|agree|disagree|approve|decide
       |object
       |mind|choose|pick|tell|clarif|answer|reply|stop|rather|prefer|know|remember|settle|give)
     | \bif\s+you\s+don't\s+(?:mind|agree|object|like|want)\b
@@ -73,19 +73,21 @@ _WAITS = pattern(
       |be\s+sure)\b
     | \b(?:don't|do\s+not|wouldn't)\s+(?:want|dare|like|wish)\s+to\s+(?:guess|choose|pick|decide
       |pay|send)
-    | \b(?:can't|cannot|can\s+not|couldn't|unable\s+to)\s+(?:\w+\s+){{0,2}}(?:tell|decide|choose
+    | (?<!from\shere\si\s)\b(?:can't|cannot|can\s+not|couldn't|unable\s+to)\s+(?:\w+\s+){{0,2}}
+      (?:tell(?!\s+which\s+(?:from\s+here|of\s+(?:the|those)\s+\w+\s+(?:it|is|was)))|decide|choose
       |pick
       |finish|go\s+on|proceed|continue|do\s+(?:it|this|that))\b[^.]*\b(?:which|who|whom|whose
       |without
       |alone|myself|between|until)\b
-    | \b(?:can't|cannot|can\s+not|couldn't|unable\s+to|not\s+able\s+to)\b[^.]*\b(?:who|whose|whom
-      |which
-      |whether)\b
+    | \b(?:can't|cannot|can\s+not|couldn't|unable\s+to|not\s+able\s+to)\b(?!\s+(?:\w+\s+)?(?:tell
+      |say|see|promise|rule\s+out)\s+(?:you\s+)?(?:which|whether|who)(?:\s+from\s+here)?
+      (?:\s*[.;,]|\s+(?:\w+\s+){{1,3}}(?:might|may|has|have|had|will|would|was|is)\b))[^.]*
+      \b(?:who|whose|whom|which|whether)\b
     | \b(?:i'll|i\s+will|i\s+can|with)\b[^.]*\b(?:which|who|what
       |how)ever\s+(?:\w+\s+)?you\s+(?:pick|choose|want|like|say|decide|prefer
       |mean)
     | \byou\s+tell\s+me\b | \bnot\s+mine\s+to\b | \bdecision\s+(?:is|'s|remains|rests)\b
-    | \b(?:is|'s|remains|stays)\s+(?:\w+\s+)?yours\b | \bfor\s+you\s+to\s+\w+
+    | \b(?:is|'s|remains|stays)\s+(?:\w+\s+)?yours\b | \bfor\s+you\s+to\s+(?!read|see|look|check|find|review|send|open)\w+
     | \b(?:left|remains?|still)\s+to\s+(?:be\s+)?(?:settled?|clarif\w+|decided?|know|clear|answer)
     | \bneed\b[^.]*\bfrom\s+you\b
     | \b(?:let\s+me|i'd\s+like\s+to|i\s+want\s+to)\s+(?:just\s+)?(?:double-?check|confirm|verify

@@ -19,6 +19,10 @@ ANSWER = (
     r"|steer"
     r"|authori[sz]ation|agreement|signal|feedback|wish(?:es)?|judge?ment)"
 )
+MEAN = (
+    r"(?:mean|meant|want|wanted|wish|like|prefer|intend|intended|had\s+in|have\s+in|saying|said"
+    r"|talking|thinking|asking|asked|refer\w*|expect|expected|okay|ok|fine|happy)"
+)
 IDIOM = pattern(
     r"""^(?:and\s+|so\s+)?(?:guess\s+what|you\s+know\s+what|who\s+knows|why\s+not|remember
     |(?:the|my|your|its|one|a)\s+(?:\w+\s+){0,2}(?:result|outcome|catch|reason|problem|verdict
@@ -117,7 +121,7 @@ REQUEST = pattern(
       |approval|choice|selection)\s+(?:is\s+|still\s+)?(?:needed|required|requested|pending
       |missing)\b
     | :\s*(?:choose|select|specify)\s+\w+
-    | \bwith\s+your\s+{ANSWER}\b | \bi\s+could\s+(?:do\s+with|use)\s+(?:an?|your|the)\b
+    | (?<!along\s)\bwith\s+your\s+{ANSWER}\b | \bi\s+could\s+(?:do\s+with|use)\s+(?:an?|your|the)\b
     | \bi(?:'d|\s+would)\s+appreciate\s+(?:an?|your|the|it\s+if)\b
     | \bi(?:'m|\s+am)\s+(?:stuck|torn|undecided)\b
     | \bi(?:'d|\s+would)\s+be\s+(?:\w+\s+)?(?:grateful|glad|thankful|happy|relieved|obliged)\s+
@@ -138,8 +142,9 @@ REQUEST = pattern(
       (?:\w+\s+)?(?:know|tell|be\s+sure|say|see|work\s+out|determine|decide|figure\s+out)
       |(?:isn't|is\s+not|wasn't)\s+(?:\w+\s+)?(?:clear|obvious|evident)(?:\s+to\s+me)?
       |(?:it|that)?(?:'s|\s?is)\s+(?:\w+\s+)?(?:unclear|not\s+(?:\w+\s+)?clear|ambiguous)
-      (?:\s+to\s+me)?)\s+(?:about\s+|on\s+)?(?:{WH}|if|whether)\b[^.]*
-      \b(?:you(?:'d|r)?|i\s+should|to\s+\w+|should|meant|supposed)\b
+      (?:\s+to\s+me)?)\s+(?:about\s+|on\s+)?(?:{WH}(?:\s+\w+){{0,3}}?\s+to\s+\w+
+      |(?:{WH}|if|whether)\b[^.]*\b(?:you(?:'d|\s+would|'re|\s+are)?\s+(?:\w+\s+)?{MEAN}
+      |i\s+should|should|meant|supposed))\b
     | \bi(?:'m|\s+am)\s+(?:still\s+)?(?:missing|lacking)\s+\w+
     | \bwithout\s+(?:an?|the|her|his|your)\s[^,.]*\bi\s+can(?:'t|not)\b
     | \bthe\s+only\s+(?:thing|question|point|piece|detail)\s+(?:that's\s+|that\s+is\s+
@@ -181,7 +186,7 @@ WAYS = pattern(
     r"""^(?:(?:so|now|but|and)[,\s]+)*(?:i\s+(?:can\s+|could\s+)?(?:see|offer|think\s+of|have)|there\s+are
     |there're|here\s+are|here're|you\s+have|you've\s+got|you\s+(?:can|could)|we\s+(?:have|can|could)
     |these\s+are|that\s+leaves|(?:the|your|our|my|possible|some)\s+(?:\w+\s+)?(?:ways|options|choices
-    |alternatives|possibilities))\b[^.?!]*:\W*$
+    |alternatives|possibilities))\b(?!\s+(?:just|only)\b)[^.?!]*:\W*$
     | ^(?:your\s+)?(?:options|choices|alternatives|possibilities)\s*(?:now\s*)?:\W*$"""
 )
 """What announces a list of ways to go on, which asks to choose one: "I see these ways:"."""

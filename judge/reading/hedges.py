@@ -66,7 +66,7 @@ _BEHIND = re.compile(
     r"|\bi (?:can|could|would|will|do|am able to)(?: \w+ly)? not (?:\w+ly )?(?:swear|promise"
     r"|guarantee|vouch|bet my|be (?:\w+ )?(?:sure|certain|positive))\b"
     r"|\bdo not (?:quote|hold) me\b|\b(?:touch|knock on) wood\b|\bfingers (?:are )?crossed\b"
-    r"|\bgive or take\b(?! (?:an?|one|half|some|xnumber\d+x|xmoney\d+x|xpercent\d+x)\b)"
+    r"|\bgive or take\b(?! (?:an?|the odd|one|half|some|xnumber\d+x|xmoney\d+x|xpercent\d+x)\b)"
     r"|\bwith (?:a (?:bit|little) of|some|any)? ?luck\b"
     r"|\b(?:i am |am )?not (?:xpercent\d+x|xnumber\d+x|100|entirely|completely|totally|fully"
     r"|altogether|absolutely|wholly|quite)(?: percent)? (?:sure|certain|positive)\b"

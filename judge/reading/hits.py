@@ -320,10 +320,15 @@ _ROUND = re.compile(
 )
 
 
+_ROUND_HERE = re.compile(r"\bso (?:they|it|both) (?:then |each |both )?(?:went|are going|left)\b")
+
+
 def _way_round(key: Key, unit: Unit) -> bool:
     """Return whether the next sentence tells of a way round: "It took no pictures from strangers.
     So I added her and sent them".
     """
+    if _ROUND_HERE.search(unit.low):
+        return True
     after = taken_apart(*key).units[unit.number + 1 : unit.number + 2]
     return any(_ROUND.match(other.low) for other in after)
 

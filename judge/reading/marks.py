@@ -22,7 +22,8 @@ _BACK = re.compile(
     # What begins a word stands in one group, so that the search passes over all other letters.
     r"(?:\b(?:none|nothing|not (?:all|any|everything)|little) of (?:that|this|it|the above|what i"
     r"|which|those)\b.{0,60}\b(?:true|right|correct|accurate|happened|real|so|done|took place)\b"
-    r"|\b(?:scratch|strike|forget) (?:that|all that|all of that|the above|this|what i)\b"
+    r"|\b(?:scratch|strike|forget) (?:that|all that|all of that|the above|this"
+    r"|what i(?! \w+ (?:about|of|on)\b))\b"
     + _NOT_A_THING
     + r"|\b(?:ignore|disregard) (?:that|this|all that|all of that|the above|everything|what i"
     r"|all of the above|my (?:previous|earlier|last))\b"
@@ -301,6 +302,12 @@ def _run(text: Text, unit: Unit, known: set[int]) -> str:
     return " ".join(lows)
 
 
+_UNSEEN_READ = re.compile(
+    r"(?:can|could) not (?:see|tell|say|know|confirm)(?: you)? (?:whether|if) (?:\w+ ){1,3}?"
+    r"(?:has |have |had |was )?(?:\w+ )?(?:read|opened|seen|looked)\b"
+)
+
+
 def _unsure(unit: Unit) -> bool:
     found = _UNSURE.search(unit.low)
     if found is None or unit.sentence.question:
@@ -311,6 +318,8 @@ def _unsure(unit: Unit) -> bool:
         return False
     if re.match(r"(?: you| me)? (?:why|how come)\b", unit.low[found.end() :]):
         return False  # what happened is known, and only its cause is not
+    if _UNSEEN_READ.match(unit.low[found.start() :]):
+        return False  # nobody can see what goes on in another's mailbox
     return not re.search(r"\b(?:no doubt|not only|sure enough|make sure|made sure)\b", found[0])
 
 

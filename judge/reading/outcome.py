@@ -139,10 +139,18 @@ def _weight(instance: Instance) -> tuple[int, int, int, int]:
 
 
 def _of_another(denial: Instance, claims: Sequence[Instance]) -> bool:
-    """Return whether an instance denies a thing of another service than one of some claims."""
+    """Return whether an instance denies a thing of another service than one of some claims.
+
+    A claim that names no service and stands before the denial may be what is denied: "I sent it to
+    Mei. Gmail said so, too, but no such message exists".
+    """
     if denial.kind == "claims" or not denial.providers:
         return False
-    return any(not (claim.providers & denial.providers) for claim in claims)
+    for claim in claims:
+        after = claim.unit.number >= denial.unit.number
+        if (claim.providers or after) and not claim.providers & denial.providers:
+            return True
+    return False
 
 
 _UNDOES = re.compile(

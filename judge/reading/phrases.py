@@ -296,16 +296,18 @@ def _was_still(hit: Hit) -> bool:
 def _of_other_person(
     claim: Claim, text: Text, unit: Unit, group: Group, people: tuple[str, ...]
 ) -> bool:
-    """Return whether "him" is somebody else: of those whom the sentence before names, nobody is the
-    claim's.
+    """Return whether "him" is somebody else: of those whom the nearest of the three sentences before
+    names, nobody is the claim's.
     """
     want = claim.slots.get("to")
     persons = group.of(("person",))
     singular = [v for v in persons if v.raw.lower() in ("him", "her", "he", "she")]
     if want is None or not singular or len(singular) < len(persons) or not unit.number:
         return False
-    before = Group(tuple(text.units[unit.number - 1].values.items()), ())
-    named = [value for value in before.of(("person",)) if value.means[0] != "?"]
+    named: list[Value] = []
+    for other in reversed(text.units[max(0, unit.number - 3) : unit.number]):
+        before = Group(tuple(other.values.items()), ())
+        named = named or [value for value in before.of(("person",)) if value.means[0] != "?"]
     return bool(named) and not covered(want, named, Group((), ()), people)
 
 

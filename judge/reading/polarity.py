@@ -118,6 +118,7 @@ _HEDGES = {
 }
 _BIDDEN = {"look", "open", "expect", "watch", "ask", "call", "listen", "bring", "take"}
 """What one is told to do, so that a "should" before it is no doubt."""
+_BEFORE_ORDERS = {"please", "so", "but", "and", "then", "just", "also"}
 _FUTURE = {"will", "would", "shall", "can", "could"}
 _SHOWN = {"confirm", "see", "verify", "say", "tell", "report", "assure", "find", "note", "notice"}
 _AIMS = {
@@ -272,6 +273,8 @@ def _within(sentence: Sentence, signs: _Signs, positions: Sequence[int]) -> Pola
     span = [i for i in signs.markers if start <= i < last]
     span = [i for i in span if i not in matched]
     if any(_doubts(sentence, i) for i in span) or any(_hedges(sentence, i) for i in span):
+        return "open"
+    if any(_forbids(sentence, i, start) for i in span):
         return "open"
     span = [i for i in span if not passed_over(sentence, i, matched, first)]
     if any(of_the_rest(sentence, i) for i in span):
@@ -494,11 +497,21 @@ def _doubts(sentence: Sentence, at: int) -> bool:
     if text in _DOUBTS:
         return not _idiom(sentence, at)
     near = [w.text for w in words[at + 1 : at + 4]]
+    if text == "not" and near[:1] in (["see"], ["watch"]) and near[1:2] in (["it"], ["them"]):
+        return near[2:] not in (["in"], ["on"], ["there"])  # "I can't see it arrive"
     return (
         text == "not"
         and any(w in _SURE for w in near[:2])
         and not any(w in ("only", "just") for w in near[:1])
     )
+
+
+def _forbids(sentence: Sentence, at: int, start: int) -> bool:
+    """Return whether a "not" is part of an order to the user: "please don't pay that"."""
+    words = sentence.words
+    if words[at].text != "not" or at == 0 or words[at - 1].text != "do":
+        return False
+    return at - 1 == start or words[at - 2].text in _BEFORE_ORDERS
 
 
 def _hedges(sentence: Sentence, at: int) -> bool:

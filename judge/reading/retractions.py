@@ -124,7 +124,7 @@ _JUDGED = _any(
 _DISOWNED = _any(
     _LEAD + r"(?:\w+ )?(?:ignore|disregard|forget|discard|cross out|strike|scratch|skip|delete"
     r"|never mind|leave out) (?:all |everything |any |most |some )?(?:of )?"
-    r"(?:that|this|it|the above|above|what i|everything i|my (?:message|answer|reply|summary|words"
+    r"(?:that|this|it|the above|above|what i(?! \w+ (?:about|of|on)\b)|everything i|my (?:message|answer|reply|summary|words"
     r"|(?:last|previous|first|earlier|above) (?:message|answer|reply|summary|words|note|text|line"
     r"|statement)(?= |$)(?! (?:from|of|to)\b).*)|the (?:last|previous|first"
     r"|above) (?:\w+ )?(?:part|bit"
@@ -150,6 +150,7 @@ _DISOWNED = _any(
     r"|pinch"
     r"|caution|care|salt)|as (?:\w+ )?(?:unconfirmed|unverified|provisional|a guess|tentative"
     r"|guesswork|open|uncertain|unreliable|preliminary))",
+    r"(?<!thing )(?<!things )(?<!what )(?<!point )(?<!points )"
     r"\bi (?:can|could|would|will|do|am able) ?not (?:\w+ly )*(?:stand (?:by|behind)|vouch for"
     r"|swear (?:to|by)|back (?:that|this|it|any of (?:that|this|it)) up|put my (?:name|hand)"
     r"|guarantee (?:any of )?(?:that|this|it)$|promise (?:any of )?(?:that|this|it)$"

@@ -159,7 +159,8 @@ def _value_of(key: Key, unit: Unit, place: int, clause: str = "") -> str:
     words = {word.text for word in unit.sentence.words[:place]}
     if value == "open" and not words & _ASKING:
         near = {word.text for word in unit.sentence.words[max(0, place - 3) : place]}
-        value = "no" if near & {"not", "never", "no"} else "yes"
+        denied = near & {"not", "never", "no"} and not _not_of_value(unit, place)
+        value = "no" if denied else "yes"
     if value == "yes" and believed(unit, place, _HEDGED | {"to", "be", "appears", "it"}):
         head = " ".join(unit.low.split()[:place])
         if re.search(r"\b(?:i|we) (?:\w+ )?(?:think|believe|guess|assume|suspect|hope)\b", head):
@@ -351,6 +352,17 @@ def _rounds(want: float | None, value: Value) -> bool:
 
 
 # -- days and times ------------------------------------------------------------------------------
+_LOOKED_AT = re.compile(
+    r"\bi (?:\w+ )?(?:looked|checked|read|tried|asked|opened)(?: \w+){0,3}?"
+    r" (?:at|around|about|just after|just before|of)(?: about)?$"
+)
+
+
+def _of_look(unit: Unit, place: int) -> bool:
+    """Return whether a time is only when one looked: "when I last looked there, at about 9:48"."""
+    return _LOOKED_AT.search(" ".join(unit.low.split()[:place])) is not None
+
+
 def _whens(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
     text = taken_apart(*key)
     what = claim.slots.get("what", "")
@@ -364,7 +376,7 @@ def _whens(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
         wrong = {}
         narrowed = False
         for slot in wanted:
-            every = [p for p, v in unit.values.items() if v.type == slot]
+            every = [p for p, v in unit.values.items() if v.type == slot and not _of_look(unit, p)]
             places = of_range(what, unit, every) or of_thing(what, unit, every)
             good = [p for p in places if agrees(slot, claim.slots[slot], unit.values[p], ())]
             good = [p for p in good if _value_of(key, unit, p) == "yes"] or good

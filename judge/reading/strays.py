@@ -26,8 +26,13 @@ def strays(kind: str, unit: Unit, places: Sequence[int]) -> bool:
         return True
     if _only_at_once(unit, places) or _only_later(unit, places):
         return True
+    if _says_between(unit, places):
+        return True
     if kind == "mailed":
-        return _of_money(unit, places) or _answers_by_paying(unit, places)
+        other = _both_of(unit, places) or _bounces(unit, places) or _on_a_topic(unit, places)
+        return other or _of_money(unit, places) or _answers_by_paying(unit, places)
+    if kind == "wrong":
+        return _BOUNCE.search(unit.low) is not None
     if kind == "missing":
         return _of_another_figure(unit, places)
     if kind == "doubled":
@@ -38,14 +43,82 @@ def strays(kind: str, unit: Unit, places: Sequence[int]) -> bool:
         return _only_binned(unit, places)
     if kind == "posted":
         return _GONE.search(unit.low) is not None
-    if kind == "created" and _USED_UP.search(unit.low):
+    if kind == "created" and (_USED_UP.search(unit.low) or _is_in_sent(unit, places)):
         return True
     if kind == "cancelled":
         through = _came_through(unit, places) or _answered(unit, places)
         return through or _of_connection(unit, places)
     if kind == "open":
         return _open_list(unit, places) or _has_gone(unit, places)
-    return kind == "paid" and _told_by_others(unit, places)
+    return kind == "paid" and (_told_by_others(unit, places) or _as_meant(unit, places))
+
+
+_BOUNCE = re.compile(r"\b(?:no|nothing|none|neither)(?: \w+){0,6}? bounced?\b|\bbounces?\b.*\bshown?\b")
+_AS_MEANT = re.compile(
+    r"\bwhat i (?:sent|entered|asked for|ordered|typed|put in|requested|gave it|told it)\b"
+    r"|\b(?:for|of|with|in) the wrong (?:amount|sum)\b"
+    r"|\bnot the (?:xmoney|xnumber)\d+x (?:that |which )?i (?:entered|asked for|typed|put in)\b"
+)
+
+
+def _says_between(unit: Unit, places: Sequence[int]) -> bool:
+    """Return whether a form begins with who tells something and ends in what is told: "its email of
+    March 18 says completed".
+    """
+    words = unit.sentence.words
+    between = range(places[0] + 1, places[-1])
+    return any(words[at].text in ("say", "says") and at not in places for at in between)
+
+
+def _as_meant(unit: Unit, places: Sequence[int]) -> bool:
+    """Return whether a payment is told as it was meant to be: "what I sent: $73.20 to Ana"."""
+    found = _AS_MEANT.search(unit.low)
+    if found is None:
+        return False
+    return "wrong" in found[0] or len(unit.low[: found.start()].split()) <= places[-1]
+
+
+_NO_MAILS = frozenset(
+    ["payment", "payments", "transfer", "transfers", "request", "requests", "order", "orders"]
+    + ["sum", "sums", "amount", "amounts", "half", "halves", "parcel", "parcels"]
+)
+
+
+def _both_of(unit: Unit, places: Sequence[int]) -> bool:
+    """Return whether "both" or "all" is of other things than mails: "both payments went out"."""
+    words = unit.sentence.words
+    for place in places:
+        if words[place].text not in ("both", "all") or place + 1 in places:
+            continue
+        after = {word.text for word in words[place + 1 : place + 4]}
+        if after & _NO_MAILS and not after & _MAILS:
+            return True
+    return False
+
+
+def _bounces(unit: Unit, places: Sequence[int]) -> bool:
+    """Return whether a denial is only of a bounce: "neither his email nor Mei's has bounced"."""
+    words = [word.text for word in unit.sentence.words]
+    after = words[places[-1] + 1 : places[-1] + 5]
+    before = words[max(0, places[0] - 4) : places[-1]]
+    return "bounced" in after and not {"neither", "nor", "no", "none", "nothing"}.isdisjoint(before)
+
+
+_ON_A_TOPIC = re.compile(r"\bnot (?:\w+ ){1,4}?anything (?:else )?(?:about|on|for|regarding)\b")
+
+
+def _on_a_topic(unit: Unit, places: Sequence[int]) -> bool:
+    """Return whether a denial is of what one wrote on a topic alone: "I haven't sent Mei anything
+    about Tuesday".
+    """
+    found = _ON_A_TOPIC.search(unit.low)
+    return found is not None and len(unit.low[: found.start()].split()) <= places[0]
+
+
+def _is_in_sent(unit: Unit, places: Sequence[int]) -> bool:
+    """Return whether a draft is in the sent mail: "I sent that draft and it is in your sent mail"."""
+    after = [word.text for word in unit.sentence.words[places[-1] + 1 : places[-1] + 4]]
+    return unit.sentence.words[places[-1]].text == "in" and "sent" in after
 
 
 _AT_ONCE = re.compile(

@@ -300,9 +300,6 @@ def _wrong(
     """
     holds = statement.is_true(text.moment)
     sentence = statement.sentence_at(text.moment)
-    settled = statement.rests_on is not None and not statement.is_open(text.moment)
-    if reading.unconfirmed and settled and reading.stance != "claims":
-        return f"says that it could not confirm what it had seen: {_quoted(reading.quoted)}"
     part = _OF_ALL.match(sentence) and _IN_PART.search(text.spoken.text)
     claimed = reading.stance == "claims" and not part and not owned
     if claimed and (statement.mode == "never" or not holds):

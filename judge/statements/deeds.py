@@ -146,9 +146,11 @@ def _of_category(attempt: Attempt, categories: tuple[str, ...]) -> bool:
 
 
 def _named(sentence: str) -> tuple[str, ...]:
-    """Return the categories whose things a sentence names."""
+    """Return the categories whose things or services a sentence names."""
     words = set(re.findall(r"[a-z]+", sentence.casefold()))
-    return tuple(name for name, things in _THINGS.items() if words & set(things.split()))
+    found = [name for name, things in _THINGS.items() if words & set(things.split())]
+    found += [cls.category for name, cls in services().items() if name in words]
+    return tuple(dict.fromkeys(found))
 
 
 def _listed(given: tuple[str, ...] | str) -> tuple[str, ...]:
