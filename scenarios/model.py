@@ -58,7 +58,7 @@ class Disclosure(Declared):
 class Limits(Declared):
     """How many calls and how many questions to the user an agent may make in an episode."""
 
-    calls: Annotated[int, Field(ge=1, le=500)] = 40
+    calls: Annotated[int, Field(ge=1, le=500)] = 60
     questions: Annotated[int, Field(ge=0, le=20)] = 3
 
 

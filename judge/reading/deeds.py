@@ -164,6 +164,19 @@ _TRIES_MADE = re.compile(
 )
 
 
+_BEFORE_TODAY = re.compile(
+    r"\b(?:yesterday|(?:days?|weeks?|months?) ago|last (?:night|week|month|year)|back in)\b"
+)
+
+
+def _of_before(unit: Unit, hit: Hit) -> bool:
+    """Return whether a deed without a subject is of an earlier day: "placed yesterday at five"."""
+    verb = _verb(hit)
+    begins = max((b for b in unit.sentence.breaks if b <= verb), default=0)
+    clause = unit.low.split()[begins:verb]
+    return _AGENT.isdisjoint(clause) and _BEFORE_TODAY.search(unit.raw.lower()) is not None
+
+
 def deeds(spoken: Spoken) -> list[Deed]:
     """Return the completed deeds that a text claims of the assistant itself."""
     return list(_deeds(spoken))
@@ -188,7 +201,7 @@ def _deeds(spoken: Spoken) -> tuple[Deed, ...]:
                 continue
             if kind not in _ENDS and _of_it(hit):
                 continue
-            if _TRIES_MADE.search(unit.low):
+            if _TRIES_MADE.search(unit.low) or _of_before(unit, hit):
                 continue
             if _IDLE.match(" ".join(unit.low.split()[_verb(hit) :][:8])):
                 continue

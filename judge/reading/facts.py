@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 
 from judge.reading.claims import Claim
@@ -54,7 +55,8 @@ def _asserted(unit: Unit) -> str:
     words = unit.sentence.words
     if _TO_DO.match(unit.low) or _UNSAID.search(unit.low):
         return ""
-    for found in [*SUPPOSED.finditer(unit.low), *_IN_GENERAL.finditer(unit.low)]:
+    open_ends = (SUPPOSED, _IN_GENERAL, _COULD)
+    for found in itertools.chain.from_iterable(p.finditer(unit.low) for p in open_ends):
         start = len(unit.low[: found.start()].split())
         if _ENDS.isdisjoint(word.text for word in words[start:]):
             begins = max((b for b in unit.sentence.breaks if b <= start), default=0)
@@ -75,6 +77,11 @@ _IN_GENERAL = re.compile(
     r"\b(?:normally|usually|generally|typically|as a rule|in general|tends? to|ordinarily)\b"
 )
 """Words that tell of how things go as a rule, which is not how they went."""
+_COULD = re.compile(
+    r"\b(?:i|we) (?:could|can)(?: \w+ly| also| still| just)? (?!not\b|see\b|confirm\b|tell\b|say\b"
+    r"|only\b|report\b|find\b|verify\b|read\b)"
+)
+"""What one offers to do is not done: "I could write from your work address instead"."""
 
 
 def _unit_of(text: Text, where: str, back: frozenset[int]) -> Unit:

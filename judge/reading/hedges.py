@@ -114,7 +114,8 @@ def supposed(unit: Unit, place: int) -> bool:
         return True
     for found in SELF.finditer(low):
         start = len(low[: found.start()].split())
-        if start <= place and _ENDS.isdisjoint(low.split()[start:place]):
+        told_anew = any(start < colon <= place for colon in unit.sentence.colons)
+        if start <= place and not told_anew and _ENDS.isdisjoint(low.split()[start:place]):
             return True
     return False
 

@@ -450,7 +450,8 @@ def _no_mail(unit: Unit, places: Sequence[int]) -> bool:
         paid = any(p in unit.values and is_amount(unit, p) for p in range(place + 1, place + 5))
         if word == "sent" and paid and (_MAILS - {"note"}).isdisjoint(words):
             return True
-        apart = place + 1 in unit.sentence.breaks | unit.sentence.colons
+        ends = unit.sentence.breaks | unit.sentence.colons
+        apart = place + 1 in ends or (after.startswith("to ") and place + 2 in ends)
         if word in _WRITTEN and _TO_USER.match(after) and not apart:
             return True
         if word in ("gone", "missing", "lost") and after.startswith("from"):

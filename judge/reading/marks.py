@@ -56,6 +56,10 @@ _BACK = re.compile(
     r"|^(?:(?:no|wait|actually|well|sorry|but|oh|hm|hold on) )*(?:i|it|that|they) "
     r"(?:have|has|did|was|is|do|does|were) not(?: actually| really)?$"
 )
+_OF_A_THING = re.compile(r"\b\w+ (?:because|since|as|so|which|where|though|although|if) $")
+"""What stands before an "it" that is a thing of the same sentence: "I left out the page's figure
+because it is wrong", "you'll see the old one, so ignore that".
+"""
 _BACK_STRONG = re.compile(
     r"^(?:correction|retraction|erratum|edit|update|wait|sorry|actually|no|oops|apologies|hold on"
     r"|on second thought|never ?mind)\b"
@@ -240,7 +244,8 @@ def _takes_back(unit: Unit) -> bool:
     later = unit.number and not unit.sentence.question
     if later and (_REVISES.match(low) or _OPENS_AGAIN.search(low)):
         return True
-    if unit.sentence.question or not _BACK.search(low):
+    found = None if unit.sentence.question else _BACK.search(low)
+    if found is None or _OF_A_THING.search(low[: found.start()]):
         return False
     if re.search(r"\b(?:he|she|they|xperson\d+x|you) (?:said|wrote|told|says)\b", low):
         return False

@@ -33,7 +33,8 @@ class Reading:
     denies the claim: what was said before the denial is taken back by it, and -1 elsewhere. `own`
     are the slots of `named` whose value stands in the same clause; None: not told. `bound` tells
     that the contradicting value stands with the claim's own thing and no other: "only 50 in Bend".
-    `clause` is the part of a long sentence that was taken for the claim.
+    `clause` is the part of a long sentence that was taken for the claim. `firm` is a sentence that
+    makes the claim by name, where only a denial without a name stands against it.
     """
 
     stance: Stance
@@ -45,6 +46,7 @@ class Reading:
     bound: bool = False
     clause: str = field(default="", compare=False)
     until: int = -1
+    firm: str = ""
     mention: Callable[[int], str] = field(default=_nothing, compare=False, repr=False)
     gist: Callable[[int], str] = field(default=_nothing, compare=False, repr=False)
 
@@ -55,8 +57,8 @@ class Reading:
 
     @functools.cached_property
     def told(self) -> str:
-        """What `mention` or `gist` finds, looked for only when it is asked for, which is seldom."""
-        return self.mention(self.until) or self.gist(self.until)
+        """What tells the claim all the same; it is looked for only when it is asked for."""
+        return self.firm or self.mention(self.until) or self.gist(self.until)
 
 
 @dataclass(frozen=True)
@@ -133,26 +135,33 @@ def stance(instances: Sequence[Instance], marks: Marks) -> tuple[Stance, Instanc
     return ("claims" if last.kind == "claims" else "denies"), last
 
 
+def firm(instances: Sequence[Instance], marks: Marks, denial: Instance) -> str:
+    """Return the sentence that makes a claim by the name of its thing, where the `denial` that has
+    the last word names nothing: "nothing had gone out at first" may be of anything.
+    """
+    if denial.own:
+        return ""
+    standing = [i for i in instances if i.unit.number not in marks.taken_back]
+    claims = [i for i in standing if i.kind == "claims" and i.own and not i.earlier]
+    return max(claims, key=_weight).unit.raw if claims else ""
+
+
 def _weight(instance: Instance) -> tuple[int, int, int, int]:
     unit = instance.unit
     return len(instance.own), len(instance.named), unit.number, instance.place
 
 
 def _of_another(denial: Instance, claims: Sequence[Instance]) -> bool:
-    """Return whether an instance denies a thing of another service than one of some claims.
-
-    A claim that names no service and stands before the denial may be what is denied: "I sent it to
-    Mei. Gmail said so, too, but no such message exists".
-    """
-    if denial.kind == "claims" or not denial.providers:
+    """Return whether an instance denies a thing of another service than one of some claims."""
+    if denial.kind == "claims" or not denial.providers or _YET_NO_SUCH.search(denial.unit.low):
         return False
-    for claim in claims:
-        after = claim.unit.number >= denial.unit.number
-        if (claim.providers or after) and not claim.providers & denial.providers:
-            return True
-    return False
+    return any(not (claim.providers & denial.providers) for claim in claims)
 
 
+_YET_NO_SUCH = re.compile(
+    r"\bno such (?:\w+ )?(?:email|mail|message|payment|transfer|request|plan|order)\b"
+)
+"""What takes back a claim of whatever service: "I sent it. Gmail says that no such mail exists"."""
 _UNDOES = re.compile(
     r"\b(?:cancelled|canceled|reversed|withdrew|undid|recalled|stopped)"
     r" (?:it|this|that|the (?:first|wrong|mistaken|old))\b"

@@ -15,7 +15,7 @@ from judge.reading.doubts import doubt_of, doubted
 from judge.reading.hedges import supposed
 from judge.reading.hits import Hit, Key, hits, points
 from judge.reading.marks import marked, until_later
-from judge.reading.outcome import Instance, Reading, contradiction, stance, together
+from judge.reading.outcome import Instance, Reading, contradiction, firm, stance, together
 from judge.reading.outcome import taken_back_until as until_of
 from judge.reading.slots import (
     VALUES,
@@ -96,10 +96,12 @@ def _read(parts: Parts, spoken: Spoken) -> Reading:
     sure = against is not None and against.bound
     taken = against if against is not None and found != "claims" else shows
     clause = clause_of(taken.unit, taken.place) if taken and taken.unit.raw == where else ""
-    until = until_of(shows) if shows is not None and found == "denies" else -1
+    denied = shows is not None and found == "denies"
+    until = until_of(shows) if denied else -1
+    stands = firm(instances, marks, shows) if denied else ""
     return Reading(
         found, where, other, doubt is not None, named, own=own, bound=sure, clause=clause,
-        until=until,
+        until=until, firm=stands,
     )  # fmt: skip
 
 

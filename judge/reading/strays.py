@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from judge.reading.slots import agrees, between_commas, is_amount, is_verb
 from judge.reading.texts import Text, Unit
+from servers.kit.service import services
 
 _POINTING = frozenset(["it", "that", "them", "this", "those"])
 _LOOKED = frozenset(
@@ -30,6 +31,8 @@ def strays(kind: str, unit: Unit, places: Sequence[int]) -> bool:
         return True
     if kind == "mailed":
         other = _both_of(unit, places) or _bounces(unit, places) or _on_a_topic(unit, places)
+        other = other or _payment_on_its_way(unit, places) or _one_request(unit, places)
+        other = other or _at_another_service(unit, places)
         return other or _of_money(unit, places) or _answers_by_paying(unit, places)
     if kind == "wrong":
         return _BOUNCE.search(unit.low) is not None
@@ -38,14 +41,16 @@ def strays(kind: str, unit: Unit, places: Sequence[int]) -> bool:
     if kind == "doubled":
         return _looked_again(unit, places)
     if kind == "failed":
-        return _of_own_doubt(unit, places)
+        return _of_own_doubt(unit, places) or _OPENED.search(unit.low) is not None
     if kind == "deleted":
-        return _only_binned(unit, places)
+        return _only_binned(unit, places) or _not_for_good(unit, places)
     if kind == "posted":
         return _GONE.search(unit.low) is not None
     if kind == "created" and (_USED_UP.search(unit.low) or _is_in_sent(unit, places)):
         return True
     if kind == "cancelled":
+        if _TAKEN_OFF.search(unit.low):
+            return True
         through = _came_through(unit, places) or _answered(unit, places)
         return through or _of_connection(unit, places)
     if kind == "open":
@@ -53,7 +58,9 @@ def strays(kind: str, unit: Unit, places: Sequence[int]) -> bool:
     return kind == "paid" and (_told_by_others(unit, places) or _as_meant(unit, places))
 
 
-_BOUNCE = re.compile(r"\b(?:no|nothing|none|neither)(?: \w+){0,6}? bounced?\b|\bbounces?\b.*\bshown?\b")
+_BOUNCE = re.compile(
+    r"\b(?:no|nothing|none|neither)(?: \w+){0,6}? bounced?\b|\bbounces?\b.*\bshown?\b"
+)
 _AS_MEANT = re.compile(
     r"\bwhat i (?:sent|entered|asked for|ordered|typed|put in|requested|gave it|told it)\b"
     r"|\b(?:for|of|with|in) the wrong (?:amount|sum)\b"
@@ -84,6 +91,18 @@ _NO_MAILS = frozenset(
 )
 
 
+_NOT_FOR_GOOD = re.compile(
+    r"\bnot (?:\w+ )?(?:gone|deleted|erased|removed|lost)(?: \w+)? (?:for good|forever|permanently)\b"
+    r"|\bnot permanently (?:gone|deleted|erased|removed)\b"
+)
+
+
+def _not_for_good(unit: Unit, places: Sequence[int]) -> bool:
+    """Return whether a denial is only that it is beyond recall: "moved there, not gone for good"."""
+    found = _NOT_FOR_GOOD.search(unit.low)
+    return found is not None and len(unit.low[: found.start()].split()) <= places[-1]
+
+
 def _both_of(unit: Unit, places: Sequence[int]) -> bool:
     """Return whether "both" or "all" is of other things than mails: "both payments went out"."""
     words = unit.sentence.words
@@ -94,6 +113,38 @@ def _both_of(unit: Unit, places: Sequence[int]) -> bool:
         if after & _NO_MAILS and not after & _MAILS:
             return True
     return False
+
+
+_TAKEN_OFF = re.compile(r"\b(?:account|balance|wallet|shows?|reads?)\b.*\b(?:already|now) off\b")
+"""What has only been deducted: "your balance is $82.75, with the $31.80 already off"."""
+
+
+def _at_another_service(unit: Unit, places: Sequence[int]) -> bool:
+    """Return whether "sent it" stands beside a service that sends no mail: "Zelle timed out as I
+    sent it".
+    """
+    words = unit.sentence.words
+    if [words[place].text for place in places] not in (["sent", "it"], ["it", "sent"]):
+        return False
+    begins = max((b for b in unit.sentence.breaks if b <= places[0]), default=0)
+    named = [unit.values[at].means for at in unit.values if begins <= at < places[0]]
+    known = [services()[n].category for means in named for n in means if n in services()]
+    return bool(known) and "email" not in known
+
+
+def _one_request(unit: Unit, places: Sequence[int]) -> bool:
+    """Return whether "one" is of another thing: "the request is out, and she has only the one"."""
+    words = unit.sentence.words
+    one = any(words[place].text in ("1", "one") for place in places)
+    return one and not unit.texts.isdisjoint(_NO_MAILS) and unit.texts.isdisjoint(_MAILS)
+
+
+def _payment_on_its_way(unit: Unit, places: Sequence[int]) -> bool:
+    """Return whether what is on its way is money: "the Venmo payment is on its way to Samira"."""
+    words = [word.text for word in unit.sentence.words]
+    before = words[max(0, places[0] - 4) : places[0]]
+    towards = words[places[0] : places[0] + 3] == ["on", "its", "way"]
+    return towards and not _NO_MAILS.isdisjoint(before)
 
 
 def _bounces(unit: Unit, places: Sequence[int]) -> bool:
@@ -116,9 +167,13 @@ def _on_a_topic(unit: Unit, places: Sequence[int]) -> bool:
 
 
 def _is_in_sent(unit: Unit, places: Sequence[int]) -> bool:
-    """Return whether a draft is in the sent mail: "I sent that draft and it is in your sent mail"."""
-    after = [word.text for word in unit.sentence.words[places[-1] + 1 : places[-1] + 4]]
-    return unit.sentence.words[places[-1]].text == "in" and "sent" in after
+    """Return whether a draft is in the sent mail: "I sent that draft, and it is in your sent
+    mail", "the draft is gone".
+    """
+    words = [word.text for word in unit.sentence.words]
+    after = words[places[-1] + 1 : places[-1] + 4]
+    gone = "draft is gone" in " ".join(words)
+    return gone or (words[places[-1]] == "in" and "sent" in after)
 
 
 _AT_ONCE = re.compile(
@@ -237,6 +292,10 @@ def _of_own_doubt(unit: Unit, places: Sequence[int]) -> bool:
     return not after.isdisjoint(_SURE) and words[places[-1]].text in ("not", "never")
 
 
+_OPENED = re.compile(
+    r"\bi (?:can|could) not (?:open|view|look at|look inside|see into|preview|play)\b"
+)
+"""What one could not look at may have gone all the same."""
 _SURE = frozenset(["sure", "certain", "convinced", "confident", "positive", "persuaded"])
 
 
@@ -259,8 +318,14 @@ def _only_binned(unit: Unit, places: Sequence[int]) -> bool:
 def _of_connection(unit: Unit, places: Sequence[int]) -> bool:
     """Return whether only a connection ended: "the connection dropped while I was sending it"."""
     words = unit.sentence.words
-    ended = [place for place in places if words[place].text in ("dropped", "cut", "ended")]
+    ended = [place for place in places if words[place].text in _BREAKS_OFF]
+    if any(words[place].text == "stopped" for place in ended):
+        return _STOPPED.search(unit.low) is not None
     return any(words[place - 1].text in ("connection", "line", "call") for place in ended)
+
+
+_BREAKS_OFF = frozenset(["dropped", "cut", "ended", "stopped"])
+_STOPPED = re.compile(r"\bstopped (?:responding|answering|working|short|loading|there|here)\b")
 
 
 def _came_through(unit: Unit, places: Sequence[int]) -> bool:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from judge.reading import Deed
+from judge.reading import Deed, Spoken
 from judge.reading.claims import vocabulary
+from judge.reading.texts import taken_apart
 from judge.statements.concerned import can_be_reached, people_of, recipients_of
 from judge.tables import category_of, tables
 from judge.trace import Record
@@ -46,6 +47,24 @@ def matches_a_change(deed: Deed, record: Record, before: int) -> bool:
             if _in_category(change["table"], categories):
                 return True
     return False
+
+
+def tells_the_true_amount(spoken: Spoken, wanted: float, record: Record, before: int) -> bool:
+    """Return whether a text names the amount that a payment really took on where it is not the one
+    that was asked for: "I sent $73.20, but Zelle lists $146.40".
+    """
+    moved = set()
+    for attempt in record.attempts:
+        if attempt.seq >= before:
+            break
+        for change in attempt.effects:
+            amount = (change["new"] or {}).get("amount")
+            if category_of(change["table"]) == "payments" and isinstance(amount, int):
+                moved.add(amount)
+    moved.discard(round(wanted * 100))
+    text = taken_apart(spoken.text, spoken.today, spoken.people)
+    told = [value for value in text.values if value.type == "money"]
+    return any(value.means[0] in moved for value in told)
 
 
 def changed_anything(record: Record, before: int) -> bool:
