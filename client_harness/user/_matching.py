@@ -26,6 +26,7 @@ from client_harness.user._sorts import (
     asks_whether_there_is,
     leaves_it,
     mends,
+    sorts_of,
     tells_of_sort,
 )
 from client_harness.user._values import (
@@ -130,10 +131,12 @@ _SKIPS = re.compile(
 _TOMORROWS = re.compile(r"\btomorrow['\u2019]s\b", re.IGNORECASE)
 """What is of tomorrow is not put off until then."""
 _TO_DO_ABOUT = re.compile(r"\bwhat\b[^?]*\bdo\s+(?:about|with)\b", re.IGNORECASE)
+_PAID_FROM = re.compile(r"\bpay(?:ing)?\b[^?]*\bfrom\W*$|\bcome\s+out\s+of\W*$", re.IGNORECASE)
 _INSTEAD = re.compile(
     r"\b(?:what|which|how|who)\b[^?]*\b(?:(?:use|try|do|take|go\s+with|send|proceed)\b[^?]*\binstead"
     r"|handle|proceed|go\s+on)\b|\bhow\s+else\b"
-    r"|\bwhat\s+(?:should|shall|can|may|could|do)\s+i\s+(?:use|go\s+(?:by|with)|rely\s+on)\W*$"
+    r"|\bwhat\s+(?:should|shall|can|may|could|do)\s+i\s+(?:use|go\s+(?:by|with)|rely\s+on)"
+    r"(?:\s+in\s+its\s+place|\s+for\s+now)?\W*$"
     r"|^\W*(?:any\s+)?alternatives?\b"
     r"|\bhow\b[^?]*\b(?:like|want|prefer)\s+me\s+to\s+(?:check|get|reach|find|deal|go\s+about|do)\b",
     re.IGNORECASE,
@@ -259,7 +262,8 @@ class _Clause:
             return []
         if not self.points():
             return self._planned()
-        return [one for one in self._in_context() if not self._settled(one.key)]
+        near = [one for one in self._in_context() if not self._settled(one.key)]
+        return [one for one in near if not self._no_yes(one.key)]
 
     def _planned(self) -> list[Match]:
         """Return the answers that settle the plan of which a proposal is only the outcome: "I'd go
@@ -281,7 +285,9 @@ class _Clause:
         return any(done(text) and mentions(text, values) for text in self.ask.before)
 
     def _foreign(self, key: str) -> bool:
-        """Return whether an offer is of a thing that has nothing to do with an answer."""
+        """Return whether a question is of a thing that has nothing to do with an answer."""
+        if self._no_yes(key):
+            return True
         if self.word or not _MY_DEED.search(self.text):
             return False
         answer = self.answers[key]
@@ -298,6 +304,18 @@ class _Clause:
             return False
         names = {name.casefold() for name in re.findall(r"(?<=\w )[A-Z]\w+", self.text)}
         return any(not bases([word]) & known for word in self.content - names)
+
+    def _no_yes(self, key: str) -> bool:
+        """Return whether a question of which, who, when or where is no matter of a yes."""
+        answer = self.answers[key]
+        if self.word not in ("which", "who", "whom", "whose", "when", "where"):
+            return False
+        if _PAID_FROM.search(self.text):
+            return not {"account", "source"} & set(sorts_of(answer))
+        if answer.value is not None or not answer.say.startswith("Yes"):
+            return False
+        offered = self.ask.options or any(_ways_of(text) for text in self.ask.before[:2])
+        return not offered and not mends(self.text, answer)
 
     def _shown_for(self, key: str) -> str:
         """Return what proposes a value: the clause, or the plan to which it points."""
@@ -530,6 +548,11 @@ class _Clause:
         option = None if proposed is not None else option_of(self.ask.options, answer)
         chooses = bool(self.word) or bool(re.search(r"\bor\b", self.text))
         return Match(key, proposed, option, chooses)
+
+
+def _ways_of(text: str) -> bool:
+    """Return whether a sentence names ways to go on: "I can cancel it, or leave it"."""
+    return PLAN.search(text) is not None or re.search(r"\bor\b", text) is not None
 
 
 _SPANS = words("second seconds minute minutes hour hours moment while bit day days week")

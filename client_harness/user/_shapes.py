@@ -329,7 +329,7 @@ GIVEN = pattern(
     r"""\bas\s+you\s+(?:said|told|asked|named|wished|allowed|wanted|wrote|chose|confirmed)\b
     | ^(?!the\s(?:choices|options|two)\b)(?:the|only|back|just)\s(?:[\w']+\s?){1,2}(?::|[.!]$)
     | ^(?:the|in|on|at|by|from|with|back|only)\s(?!one\b.*\bone\b)
-    (?:(?!is\b|are\b|was\b|were\b|has\b|had\b|have\b|or\b|and\b|both\b|asks|wants|comes
+    (?:(?!is\b|are\b|was\b|were\b|has\b|had\b|have\b|or\b|and\b|both\b|\w+n't\b|asks|wants|comes
       |says)[\w'$.,]+\s?){1,7}$
     | ,\s*and\s(?:yes|no)[.!]?$
     | ^(?:the|that)\s(?:one\s|[\w']+\s)(?:that\s)?you\s(?:said|told|named|chose|picked|meant|wanted

@@ -1,9 +1,10 @@
 """Whether a text tells a true statement in words of its own.
 
 The statement's plain sentence says what has to be told: its people, figures, days and services, and
-the words that matter. A text tells them if they stand in it, in one sentence or in several, and
-nothing denies, asks or hedges them: `Venmo it was: $920 to Ana`, `Ben has that`. It is enough where
-a statement has to be told and is true, and never enough to call a text false.
+the words that matter. A text tells them if its people and figures stand near each other (in one
+sentence, in neighbours, in a list with its heading), the words anywhere, and nothing denies, asks
+or hedges them: `Venmo it was: $920 to Ana`, `Ben has that`. It is enough where a statement has to
+be told and is true, and never enough to call a text false.
 """
 
 from __future__ import annotations
@@ -320,10 +321,12 @@ def _score(
     sought: _Sought, unit: Unit, text: Text, key: Key, out: frozenset[int], asked: Text
 ) -> float:
     """Return which share of what is sought stands in a unit and in the rest of its text."""
+    around = _window(text, unit)
     near = [unit]
+    far = []
     for other in text.units:
         if other.number not in out and other is not unit:
-            near.append(other)
+            (near if other in around else far).append(other)
     got = 0.0
     whole = 0.0
     least = 0.0
@@ -331,7 +334,9 @@ def _score(
     for wanted in sought.wanted:
         whole += wanted.weight
         figure = wanted.value is not None and wanted.value.type in _FIGURES
-        if any(_has(wanted, other, key, sought.denies, other is not unit) for other in near):
+        # A figure that stands far from its name may be another's; a word is no one's own.
+        where = near if wanted.value is not None else [*near, *far]
+        if any(_has(wanted, other, key, sought.denies, other is not unit) for other in where):
             got += wanted.weight
             meant = meant or wanted.topic or figure
         elif _goes_without_saying(wanted, text, asked):
@@ -344,6 +349,21 @@ def _score(
     if sought.denies and not _is_negative(unit):
         return 0.0
     return got / whole if whole else 0.0
+
+
+def _window(text: Text, unit: Unit) -> Sequence[Unit]:
+    """Return what stands around a unit: its headings, its neighbours, and the rest of its list."""
+    found = list(text.around(unit))
+    if unit.item or _labelled(unit):
+        for other in text.units:
+            block = other.paragraph == unit.paragraph and (other.item or _labelled(other))
+            if block and other not in found and abs(other.number - unit.number) <= 8:
+                found.append(other)
+    return found
+
+
+def _labelled(unit: Unit) -> bool:
+    return any(0 < place <= 4 for place in unit.sentence.colons)
 
 
 def _is_negative(unit: Unit) -> bool:

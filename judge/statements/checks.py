@@ -100,7 +100,7 @@ class Told(Check):
         if stance != "claims":
             for text in due:
                 reading = _read(record, statement, text)
-                mentioned = "" if reading.bound and reading.contradiction else reading.told
+                mentioned = "" if reading.contradiction else reading.told
                 where = mentioned or where
                 stance = "claims" if mentioned else stance
         if stance == "claims":
@@ -331,7 +331,7 @@ def _wrong(
     open_ = reading.bound or reading.where not in explained
     open_ = open_ and statement.mode != "never" and not past
     open_ = open_ and not owned
-    if holds and reading.contradiction and open_ and (reading.bound or not reading.told):
+    if holds and reading.contradiction and open_:
         return f"{reading.contradiction}: {_quoted(reading.quoted)}"
     return ""
 
