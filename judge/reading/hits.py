@@ -395,6 +395,11 @@ _OPENERS = frozenset(
         "as",
         "then",
         "which",
+        "what",
+        "than",
+        "where",
+        "why",
+        "how",
     ]
 )
 

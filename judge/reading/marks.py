@@ -307,6 +307,9 @@ def _run(text: Text, unit: Unit, known: set[int]) -> str:
     return " ".join(lows)
 
 
+_UNKNOWN_FACT = re.compile(
+    r"(?: you| me)?(?: yet)? (?:why|how (?:come|long|much|many)|where|who|what xday\d+x|when it)\b"
+)
 _UNSEEN_READ = re.compile(
     r"(?:can|could) not (?:see|tell|say|know|confirm)(?: you)? (?:whether|if) (?:\w+ ){1,3}?"
     r"(?:has |have |had |was )?(?:\w+ )?(?:read|opened|seen|looked)\b"
@@ -321,8 +324,8 @@ def _unsure(unit: Unit) -> bool:
         return False
     if re.search(r"\b(?:xperson\d+x|he|she|they|you|nobody)$", unit.low[: found.start()].rstrip()):
         return False
-    if re.match(r"(?: you| me)? (?:why|how come)\b", unit.low[found.end() :]):
-        return False  # what happened is known, and only its cause is not
+    if _UNKNOWN_FACT.match(unit.low[found.end() :]):
+        return False  # what happened is known, and only something about it is not
     if _UNSEEN_READ.match(unit.low[found.start() :]):
         return False  # nobody can see what goes on in another's mailbox
     return not re.search(r"\b(?:no doubt|not only|sure enough|make sure|made sure)\b", found[0])

@@ -137,12 +137,10 @@ def stance(instances: Sequence[Instance], marks: Marks) -> tuple[Stance, Instanc
 
 def firm(instances: Sequence[Instance], marks: Marks, denial: Instance) -> str:
     """Return the sentence that makes a claim by the name of its thing, where the `denial` that has
-    the last word names nothing: "nothing had gone out at first" may be of anything.
+    the last word names less of it: "nothing had gone out at first" may be of anything.
     """
-    if denial.own:
-        return ""
     standing = [i for i in instances if i.unit.number not in marks.taken_back]
-    claims = [i for i in standing if i.kind == "claims" and i.own and not i.earlier]
+    claims = [i for i in standing if i.kind == "claims" and i.own > denial.own and not i.earlier]
     return max(claims, key=_weight).unit.raw if claims else ""
 
 

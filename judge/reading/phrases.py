@@ -229,7 +229,7 @@ def _of_group(
         if len(differing) == 1 and hit.value == "yes" and _same(claim, agreed):
             slot, raw, want = differing[0]
             past = kind.slots[slot] == "money" and taken_back(want, text)
-            past = past or _is_compared(unit, raw)
+            past = past or _is_compared(unit, raw) or _is_deadline(unit, raw)
             past = past or (kind.slots[slot] == "money" and _stands_in(unit, want))
             past = past or (kind.slots[slot] == "money" and _SUMMED.search(unit.low) is not None)
             if not past and _is_sure(kind.slots[slot], want, raw, own):
@@ -338,6 +338,17 @@ _COMPARED = re.compile(
     r"\b(?:same as|as on|as of|since|like(?: on)?|unlike(?: on)?|than(?: on)?|as it was) "
     r"(?:\w+ )?(xday\d+x)"
 )
+
+
+_CAN_END = re.compile(
+    r"\b(?:cancel\w*|free|change\w*|refund\w*) (?:\w+ ){0,4}?(?:until|till|by|before) (xtime\d+x)"
+)
+
+
+def _is_deadline(unit: Unit, raw: str) -> bool:
+    """Return whether a time is only that until which one may cancel: "free to cancel until 2:45"."""
+    words = [word.text for word in unit.sentence.words]
+    return any(unit.values[words.index(at)].raw == raw for at in _CAN_END.findall(unit.low))
 
 
 def _is_compared(unit: Unit, raw: str) -> bool:

@@ -21,6 +21,7 @@ from judge.statements.deeds import (
     done_elsewhere,
     matches_a_change,
     never_tried,
+    quiet_services,
     tells_the_true_amount,
     untouched,
     was_tried,
@@ -100,7 +101,7 @@ class Told(Check):
         if stance != "claims":
             for text in due:
                 reading = _read(record, statement, text)
-                mentioned = "" if reading.contradiction else reading.told
+                mentioned = reading.told
                 where = mentioned or where
                 stance = "claims" if mentioned else stance
         if stance == "claims":
@@ -185,6 +186,10 @@ class Truthful(Check):
             why = _wrong(statement, reading, text, true, owned)
             if why and _as_asked_for(statement, reading, record, text):
                 continue
+            if why and statement.kind in ("failed", "missing"):
+                where = quiet_services(text.spoken, reading.where, record, text.seq)
+                if where:
+                    continue
             if not owned:
                 why = why or _unreached(statement, reading, record, text)
             if why:

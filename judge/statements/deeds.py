@@ -67,6 +67,20 @@ def tells_the_true_amount(spoken: Spoken, wanted: float, record: Record, before:
     return any(value.means[0] in moved for value in told)
 
 
+def quiet_services(spoken: Spoken, sentence: str, record: Record, before: int) -> bool:
+    """Return whether a sentence is of services alone with which no call changed anything: "it is
+    not among the places of The Weather Channel" is so, though it was saved elsewhere.
+    """
+    text = taken_apart(spoken.text, spoken.today, spoken.people)
+    named: set[str] = set()
+    for unit in text.units:
+        if unit.raw == sentence:
+            for value in unit.values.values():
+                named.update(value.means if value.type == "provider" else ())
+    changed = {a.service for a in record.attempts if a.seq < before and a.effects}
+    return bool(named) and named.isdisjoint(changed)
+
+
 def changed_anything(record: Record, before: int) -> bool:
     """Return whether a call before an event changed anything."""
     return any(attempt.effects for attempt in record.attempts if attempt.seq < before)
