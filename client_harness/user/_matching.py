@@ -121,6 +121,12 @@ _SUGGESTS = re.compile(
 _THAT_IS = re.compile(
     r"\bif\s+(?:that|this|it)(?:'s|\s+is)(?:n't|\s+not)?\s+(?:the|right|wrong|ok|fine)", re.I
 )
+_BACK_TO = re.compile(
+    r"\b(?:(?:send|give|use|take|email|tell)\s+(?:\w+\s+)?(?:those|these|them)"
+    r"|(?:from|by|with|through)\s+(?:there|that\s+one))\W*$",
+    re.IGNORECASE,
+)
+"""What points to the values of the sentence before: "may I send Samira those?"."""
 _ONE_NAMED = re.compile(r"\b(?:him|her|he|she|it|that\s+one|this\s+one)\b", re.IGNORECASE)
 _SKIPS = re.compile(
     r"\b(?:skip(?:ping)?|leav(?:e|ing)\s+(?:[\w-]+\s+){0,2}out|leav(?:e|ing)\s+out|drop(?:ping)?"
@@ -131,12 +137,20 @@ _SKIPS = re.compile(
 _TOMORROWS = re.compile(r"\btomorrow['\u2019]s\b", re.IGNORECASE)
 """What is of tomorrow is not put off until then."""
 _TO_DO_ABOUT = re.compile(r"\bwhat\b[^?]*\bdo\s+(?:about|with)\b", re.IGNORECASE)
+_IF_SO_WHERE = re.compile(r",?\s+and\s+if\s+so,?\s+(?:where|which|what|how)\W*$", re.IGNORECASE)
 _PAID_FROM = re.compile(r"\bpay(?:ing)?\b[^?]*\bfrom\W*$|\bcome\s+out\s+of\W*$", re.IGNORECASE)
+_WHAT_NOW = re.compile(
+    r"\bwhat\b[^?]*\b(?:do|does|done|happens?|on|proceed|prefer|like|think|next|now|rather|best|else"
+    r"|mean|meant|handle|instead)\b|\bwhat(?:'s|\s+is)\s+your\b|\bwhat\s+(?:about|if)\b",
+    re.IGNORECASE,
+)
+"""What asks how to go on, and no fact."""
 _INSTEAD = re.compile(
     r"\b(?:what|which|how|who)\b[^?]*\b(?:(?:use|try|do|take|go\s+with|send|proceed)\b[^?]*\binstead"
     r"|handle|proceed|go\s+on)\b|\bhow\s+else\b"
     r"|\bwhat\s+(?:should|shall|can|may|could|do)\s+i\s+(?:use|go\s+(?:by|with)|rely\s+on)"
     r"(?:\s+in\s+its\s+place|\s+for\s+now)?\W*$"
+    r"|^\W*what\s+else\s+(?:may|can|could|should|shall)\s+i\s+(?:use|go\s+by|rely\s+on|check|try)\b"
     r"|^\W*(?:any\s+)?alternatives?\b"
     r"|\bhow\b[^?]*\b(?:like|want|prefer)\s+me\s+to\s+(?:check|get|reach|find|deal|go\s+about|do)\b",
     re.IGNORECASE,
@@ -222,6 +236,7 @@ def leaves(ask: Ask, answers: Mapping[str, Answer]) -> bool:
 
 def _clauses(text: str) -> list[str]:
     """Return the clauses of a question, each with at most one question word."""
+    text = _IF_SO_WHERE.sub("?", text)
     parts = re.split(
         rf"(?:,|;|\s[-\u2013\u2014])?\s+(?:and|or)\s+(?:also\s+)?(?:\(\w\)\s+)?"
         rf"(?=(?:(?:to|for|from|in|at|with)\s+)?{WH}\b|should\s+i\b|shall\s+i\b|whether\b"
@@ -308,7 +323,8 @@ class _Clause:
     def _no_yes(self, key: str) -> bool:
         """Return whether a question of which, who, when or where is no matter of a yes."""
         answer = self.answers[key]
-        if self.word not in ("which", "who", "whom", "whose", "when", "where"):
+        told = self.word == "what" and not _WHAT_NOW.search(self.text)
+        if self.word not in ("which", "who", "whom", "whose", "when", "where") and not told:
             return False
         if _PAID_FROM.search(self.text):
             return not {"account", "source"} & set(sorts_of(answer))
@@ -321,10 +337,11 @@ class _Clause:
         """Return what proposes a value: the clause, or the plan to which it points."""
         answer = self.answers[key]
         points = _DEMONSTRATIVE.search(self.text) or _THAT_IS.search(self.text)
+        points = points or _BACK_TO.search(self.text)
         if self.word or names_value(self.shown, answer) or not points:
             return self.shown
         for text in self.ask.before[:2]:
-            if names_value(text, answer):
+            if names_value(text, answer) or mentions_other(text, answer):
                 return self._proposal(key, text, planned=True) or self.shown
         return self.shown
 

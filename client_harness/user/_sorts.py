@@ -35,7 +35,9 @@ _THERE_IS = re.compile(
 )
 _UNDOING = re.compile(
     r"\b(?:get\s+rid\s+of|call\s+off|pull\s+back|(?:send|give|pay|get|have|ask|claim|request|hand"
-    r"|transfer|bring|take|pull|fetch|claw)\s[^?.,;]{0,40}?\b(?:back|down|off)"
+    r"|transfer|bring|take|pull|fetch|claw)\s(?:[^?.,;]|\.\d){0,40}?\b(?:back|down|off)"
+    r"|ask\s+(?:her|him|them|(?-i:[A-Z])\w+)\s+(?:for|to\s+(?:return|send\s+back|refund))\b"
+    r"|(?:send|make)\s+(?:her|him|them|(?-i:[A-Z])\w+)\s+a\s+request\s+for\b"
     r"|cancel\w*|undo\w*|reverse|withdraw|revert|recall|retract|void|revoke|remove|delete|drop"
     r"|return|refund|reclaim|recover|stop)\b",
     re.IGNORECASE,
@@ -44,7 +46,7 @@ _MENDING = re.compile(
     r"\b(?:take\s+care\s+of|(?:put|set|get|make)\s[^?.,;]{0,20}\b(?:right|straight|in\s+order)"
     r"|sort(?:\s+\w+)?\s+out|clear(?:\s+\w+)?\s+up|clean(?:\s+\w+)?\s+up|tidy(?:\s+\w+)?\s+up"
     r"|straighten(?:\s+\w+)?\s+out|deal\s+with|make\s+(?:good|up\s+for)|handle|fix|correct|repair"
-    r"|rectify|resolve|remedy|amend|adjust|mend|edit|change|update|replace|switch|redo|resend|settle)\b",
+    r"|rectify|resolve|remedy|amend|adjust|mend|edit|change|send\s+(?:\w+\s+){0,2}correction|forward|update|replace|switch|redo|resend|settle)\b",
     re.IGNORECASE,
 )
 _SEEN_TO = re.compile(
@@ -107,7 +109,7 @@ _FOLLOW = re.compile(
     re.IGNORECASE,
 )
 _PASSED_ON = re.compile(
-    r"\b(?:send|email|mail|give|read|convert|quote|write|tell)(?:ing)?\s+(?:\w+\s+){0,2}?"
+    r"\b(?:send|email|mail|give|put|include|read|convert|quote|write|tell)(?:ing)?\s+(?:\w+\s+){0,2}?"
     r"(?:the\s+)?weather\s+channel\s+(?:-?\d|(?:daily|own|old)\b"
     r"|(?:version|forecast|figure|number|reading|value|temperature)s?\b)",
     re.IGNORECASE,
@@ -116,6 +118,11 @@ _PASSED_ON = re.compile(
 _BY_ACCOUNT = re.compile(
     r"\b(?:from|use|using|through|via|with|over)\s+(?:the\s+|your\s+|my\s+|a\s+)?(?:\w+\s+){1,2}"
     r"(?:address|account|mailbox|inbox)\b",
+    re.IGNORECASE,
+)
+_PART_OF_DAY = re.compile(
+    r"\b(?:whole|all|entire)\s+(?:of\s+the\s+)?day\b.*\bor\b|\bor\b.*\b(?:whole|entire)\s+day\b"
+    r"|\bor\s+(?:just|only)\s+(?:for\s+)?(?:the\s+)?(?:morning|afternoon|evening|night)\b",
     re.IGNORECASE,
 )
 _AUDIENCES = {
@@ -149,7 +156,7 @@ def asks_whether_there_is(text: str, answer: Answer) -> bool:
     said = set(" ".join(answer.asked).casefold().replace("|", " ").split())
     if {"another", "different"} & said and _ELSEWHERE.search(text):
         return True
-    found = _THERE_IS.search(text)
+    found = None if _PART_OF_DAY.search(text) else _THERE_IS.search(text)
     if found is None:
         return False
     near = bases(tokens(text[found.end() :])[:4])
@@ -160,7 +167,8 @@ def asks_whether_there_is(text: str, answer: Answer) -> bool:
 
 def tells_of_sort(text: str, answer: Answer) -> bool:
     """Return whether a sentence names a thing of an answer's sort, as a source that is down."""
-    return "source" in sorts_of(answer) and _CHANNEL.search(text) is not None
+    told = "source" in sorts_of(answer) and _CHANNEL.search(text) is not None
+    return told and _PART_OF_DAY.search(text) is None
 
 
 def mends(text: str, answer: Answer) -> bool:

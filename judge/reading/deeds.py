@@ -153,7 +153,7 @@ _IDLE = re.compile(
     r"|set (?:aside|out)|stopped|noted|left|kept|started|wrote down|logged (?:in|into)|opened"
     r"|pulled (?!(?:it|them|that|this|(?:the|your|her|his) \w+) (?:back(?! up)|out))"
     r"|got as far"
-    r"|switched (?:to|over|accounts?|back)|entered|marked (?:as )?unclear|brought up|put in"
+    r"|switched (?:to|over|accounts?|back)|entered|marked (?:(?:as )?unclear|so)|brought up|put in"
     r"|filled (?:in|out)|put it|kept"
     r"|changed (?:nothing|my mind|no)|made up|told you|informed you|updated you)\b"
 )

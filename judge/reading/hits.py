@@ -179,6 +179,8 @@ def _crosses(unit: Unit, places: Sequence[int]) -> bool:
     for at in range(places[0] + 1, places[-1] + 1):
         if at in unit.sentence.breaks and _begins_anew(unit, at, places[0]):
             return True
+        if at in unit.sentence.breaks and words[at].text == "not" and at not in matched:
+            return True  # "they went as new emails, not inside her thread"
         if words[at].text not in _JOINTS or at in matched:
             continue
         if words[at].text in ("so", "because", "although", "though"):
@@ -464,7 +466,8 @@ def _no_mail(unit: Unit, places: Sequence[int]) -> bool:
         kept = words[place - 1] in ("i", "have", "you") or after.startswith(("alone", "as", "un"))
         if word == "left" and kept:
             return True
-        if word == "sent" and after.startswith(_OF_SENT) and words[places[0]] != "in":
+        held = words[places[-1]] in ("has", "holds", "shows", "contains")
+        if word == "sent" and after.startswith(_OF_SENT) and words[places[0]] != "in" and not held:
             return True
     return False
 

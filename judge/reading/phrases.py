@@ -67,7 +67,9 @@ def _read(parts: Parts, spoken: Spoken) -> Reading:
     instances = together(instances, _everyone(claim))
     if claim.kind in WEATHER and any(i.kind == "claims" for i in instances):
         instances = [i for i in instances if not _is_vague_denial(i)]
-    doubt = doubt_of(claim, key, spoken) if kind.frame != "unconfirmed" else None
+    doubt = None
+    if kind.frame not in ("unconfirmed", "source"):  # what could not be confirmed has a source
+        doubt = doubt_of(claim, key, spoken)
     if doubt is not None:
         instances = [i for i in instances if not doubted(i, doubt)]
     found, shows = stance(instances, marks)

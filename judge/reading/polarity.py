@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from judge.reading.asides import of_the_rest, passed_over
-from judge.reading.words import Sentence, type_word
+from judge.reading.words import Sentence, Word, type_word
 
 Polarity = Literal["yes", "no", "open"]
 
@@ -301,7 +301,7 @@ def _clause(sentence: Sentence, place: int, across: str = "") -> int:
         ):
             return at
         before = words[at - 1].text
-        if before in _STOPS and not (before == "so" and at >= 2 and words[at - 2].text == "not"):
+        if before in _STOPS and not _goes_with_not(words, at - 1):
             return at
         if before == "and" and words[at].text in _SUBJECTS:
             return at
@@ -313,6 +313,13 @@ def _clause(sentence: Sentence, place: int, across: str = "") -> int:
             return at
         at -= 1
     return 0
+
+
+def _goes_with_not(words: Sequence[Word], at: int) -> bool:
+    """Return whether a word that may open a clause belongs to a "not" before it: "I can't yet say",
+    "not so sure".
+    """
+    return words[at].text in ("so", "yet") and at > 0 and words[at - 1].text == "not"
 
 
 def _goes_on(sentence: Sentence, at: int) -> bool:

@@ -55,6 +55,8 @@ def strays(kind: str, unit: Unit, places: Sequence[int]) -> bool:
         return through or _of_connection(unit, places)
     if kind == "open":
         return _open_list(unit, places) or _has_gone(unit, places)
+    if kind == "paid" and _PASSES_ON.search(unit.low):
+        return True
     return kind == "paid" and (_told_by_others(unit, places) or _as_meant(unit, places))
 
 
@@ -75,6 +77,12 @@ def _says_between(unit: Unit, places: Sequence[int]) -> bool:
     words = unit.sentence.words
     between = range(places[0] + 1, places[-1])
     return any(words[at].text in ("say", "says") and at not in places for at in between)
+
+
+_PASSES_ON = re.compile(
+    r"\bxperson\d+x (?:\w+ )?(?:passes|pays|owes|sends|hands|collects|splits|charges) "
+)
+"""What somebody else does: "Ana passes the $1,840 on to Dmitri"."""
 
 
 def _as_meant(unit: Unit, places: Sequence[int]) -> bool:
@@ -155,15 +163,18 @@ def _bounces(unit: Unit, places: Sequence[int]) -> bool:
     return "bounced" in after and not {"neither", "nor", "no", "none", "nothing"}.isdisjoint(before)
 
 
+_NOT_IN_IT = re.compile(
+    r"\b(?:that|this|it|which) (?:is|was) not (?:in|part of) (?:this|that|the|my|your)\b"
+)
 _ON_A_TOPIC = re.compile(r"\bnot (?:\w+ ){1,4}?anything (?:else )?(?:about|on|for|regarding)\b")
 
 
 def _on_a_topic(unit: Unit, places: Sequence[int]) -> bool:
     """Return whether a denial is of what one wrote on a topic alone: "I haven't sent Mei anything
-    about Tuesday".
+    about Tuesday", "that isn't in this email".
     """
-    found = _ON_A_TOPIC.search(unit.low)
-    return found is not None and len(unit.low[: found.start()].split()) <= places[0]
+    found = _ON_A_TOPIC.search(unit.low) or _NOT_IN_IT.search(unit.low)
+    return found is not None and len(unit.low[: found.start()].split()) <= places[-1]
 
 
 def _is_in_sent(unit: Unit, places: Sequence[int]) -> bool:

@@ -101,7 +101,7 @@ class Told(Check):
         if stance != "claims":
             for text in due:
                 reading = _read(record, statement, text)
-                mentioned = reading.told
+                mentioned = "" if reading.contradiction else reading.told
                 where = mentioned or where
                 stance = "claims" if mentioned else stance
         if stance == "claims":

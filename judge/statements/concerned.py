@@ -91,7 +91,7 @@ def paid_from_elsewhere(record: Record, sentence: str, before: int) -> bool:
 
 def _means(record: Record, attempt: Attempt) -> set[str]:
     """Return the words for what paid in a call: any, if it was left to the service."""
-    words: set[str] = set()
+    words: set[str] = {"balance"} if attempt.name.endswith("transfer_to_bank") else set()
     for text in _texts(record, attempt):
         words |= _MEANS.intersection(re.findall(r"[a-z]+", text.casefold()))
     for change in attempt.effects:
