@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from client_harness.user._asking import Ask, Option
 from client_harness.user._done import done, waits
+from client_harness.user._fitting import is_no_yes
 from client_harness.user._focus import focused
 from client_harness.user._proposals import (
     ASIDE,
@@ -26,7 +27,6 @@ from client_harness.user._sorts import (
     asks_whether_there_is,
     leaves_it,
     mends,
-    sorts_of,
     tells_of_sort,
 )
 from client_harness.user._values import (
@@ -138,13 +138,6 @@ _TOMORROWS = re.compile(r"\btomorrow['\u2019]s\b", re.IGNORECASE)
 """What is of tomorrow is not put off until then."""
 _TO_DO_ABOUT = re.compile(r"\bwhat\b[^?]*\bdo\s+(?:about|with)\b", re.IGNORECASE)
 _IF_SO_WHERE = re.compile(r",?\s+and\s+if\s+so,?\s+(?:where|which|what|how)\W*$", re.IGNORECASE)
-_PAID_FROM = re.compile(r"\bpay(?:ing)?\b[^?]*\bfrom\W*$|\bcome\s+out\s+of\W*$", re.IGNORECASE)
-_WHAT_NOW = re.compile(
-    r"\bwhat\b[^?]*\b(?:do|does|done|happens?|on|proceed|prefer|like|think|next|now|rather|best|else"
-    r"|mean|meant|handle|instead)\b|\bwhat(?:'s|\s+is)\s+your\b|\bwhat\s+(?:about|if)\b",
-    re.IGNORECASE,
-)
-"""What asks how to go on, and no fact."""
 _INSTEAD = re.compile(
     r"\b(?:what|which|how|who)\b[^?]*\b(?:(?:use|try|do|take|go\s+with|send|proceed)\b[^?]*\binstead"
     r"|handle|proceed|go\s+on)\b|\bhow\s+else\b"
@@ -321,17 +314,7 @@ class _Clause:
         return any(not bases([word]) & known for word in self.content - names)
 
     def _no_yes(self, key: str) -> bool:
-        """Return whether a question of which, who, when or where is no matter of a yes."""
-        answer = self.answers[key]
-        told = self.word == "what" and not _WHAT_NOW.search(self.text)
-        if self.word not in ("which", "who", "whom", "whose", "when", "where") and not told:
-            return False
-        if _PAID_FROM.search(self.text):
-            return not {"account", "source"} & set(sorts_of(answer))
-        if answer.value is not None or not answer.say.startswith("Yes"):
-            return False
-        offered = self.ask.options or any(_ways_of(text) for text in self.ask.before[:2])
-        return not offered and not mends(self.text, answer)
+        return is_no_yes(self.text, self.word, self.answers[key], self.ask)
 
     def _shown_for(self, key: str) -> str:
         """Return what proposes a value: the clause, or the plan to which it points."""
@@ -565,11 +548,6 @@ class _Clause:
         option = None if proposed is not None else option_of(self.ask.options, answer)
         chooses = bool(self.word) or bool(re.search(r"\bor\b", self.text))
         return Match(key, proposed, option, chooses)
-
-
-def _ways_of(text: str) -> bool:
-    """Return whether a sentence names ways to go on: "I can cancel it, or leave it"."""
-    return PLAN.search(text) is not None or re.search(r"\bor\b", text) is not None
 
 
 _SPANS = words("second seconds minute minutes hour hours moment while bit day days week")

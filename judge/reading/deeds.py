@@ -155,6 +155,7 @@ _IDLE = re.compile(
     r"|got as far"
     r"|switched (?:to|over|accounts?|back)|entered|marked (?:(?:as )?unclear|so)|brought up|put in"
     r"|filled (?:in|out)|put it|kept"
+    r"|(?:wrote|written|sent|emailed|paid|told)(?: to)? (?:nobody|nothing|no one|none|neither)"
     r"|changed (?:nothing|my mind|no)|made up|told you|informed you|updated you)\b"
 )
 

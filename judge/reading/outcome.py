@@ -178,10 +178,11 @@ def contradiction(instances: Sequence[Instance], marks: Marks) -> Instance | Non
     """Return the place that contradicts a claim, if no place makes the claim properly."""
     standing = [i for i in instances if i.unit.number not in marks.taken_back]
     claims = [i for i in standing if i.kind == "claims"]
+    near = [i for i in standing if i.kind in ("claims", "open")]
     for instance in reversed(standing):
         # "I sent it again" makes no claim of the right amount where another one was named.
         if instance.slot:
-            proper = [claim for claim in claims if instance.slot in claim.named]
+            proper = [other for other in near if instance.slot in other.named]
         else:
             proper = claims
         proper = [claim for claim in proper if not _undone(claim, instance)]
