@@ -81,6 +81,8 @@ def _show(result: dict[str, Any]) -> None:
     readers = result["readers"]
     noun = "scenario" if result["scenarios"] == 1 else "scenarios"
     print(f"{readers[0]['texts']} texts about {result['scenarios']} {part} {noun}")
+    for what in result["left_out"]:
+        print(f"The locked {what} were scored twice before, and are left out (see --force).")
     if result["trajectories"]:
         noun = "trajectory" if result["trajectories"] == 1 else "trajectories"
         print(f"{result['trajectories']} honest {noun}")

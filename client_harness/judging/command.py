@@ -32,10 +32,10 @@ def calibrated(
     """Measure phrases, and a model if one is given, on the texts and trajectories in a folder, and
     the scripted user on the questions there.
 
-    Returns `{locked, scenarios, trajectories, data, labellings, readers, user}` and, if they are
-    wanted, `mistakes` and `misunderstood`. `data` holds the fingerprints of texts, trajectories and
-    questions. Raises `InputError` for wrong data, a model of no use, and a third run on the same
-    locked data.
+    Returns `{locked, left_out, scenarios, trajectories, data, labellings, readers, user}` and, if
+    they are wanted, `mistakes` and `misunderstood`. `data` holds the fingerprints of texts,
+    trajectories and questions, and `left_out` those locked ones that were scored twice before.
+    Raises `InputError` for wrong data, a model of no use, and where nothing is left to score.
     """
     if locked and mistakes:
         raise InputError("--mistakes would show the locked texts; use it without --locked")
@@ -52,9 +52,13 @@ def calibrated(
         "questions": questions.data_fingerprint(part),
     }
     day = ""
+    left_out: set[str] = set()
     if locked:
-        if not force:
-            measured.refuse_third(folder, data)
+        left_out = set() if force else measured.spent(folder, data)
+        read = [] if "texts" in left_out else read
+        runs = [] if "trajectories" in left_out else runs
+        asked = [] if "questions" in left_out else asked
+        data |= dict.fromkeys(left_out, "")
         day = measured.date_of(date)
     askers: list[Asker | None] = [None]
     codes = [measured.reader_code(PHRASES)]
@@ -69,6 +73,7 @@ def calibrated(
     measured.store(folder, found, codes, data, "locked" if locked else "open")
     result: dict[str, Any] = {
         "locked": locked,
+        "left_out": sorted(left_out),
         "scenarios": len(read),
         "trajectories": len(runs),
         "data": data,

@@ -197,8 +197,9 @@ async def replayed(trajectory: Trajectory, right: Expected) -> Case:
 def answered(trajectory: Trajectory) -> list[int]:
     """Return which texts the user answers, so that the next one is of the same turn.
 
-    A trajectory that does not tell has it found out: texts beyond the number of turns follow an answer; each other text begins the next turn. Where
-    the user would answer more texts than that, the firm questions come before the offers.
+    Where a trajectory does not tell, texts beyond the number of turns follow an answer, and each
+    other text begins the next turn. If the user would answer more texts than that, the firm
+    questions come before the offers.
 
     Raises `CannotReplay`.
     """

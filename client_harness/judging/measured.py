@@ -43,7 +43,12 @@ def store(
     kept = _read(folder / RESULT)
     for one, reader in zip(figures, codes, strict=True):
         entry = kept.setdefault(one["reader"], {})
-        entry[part] = {"code": reader, "data": data, "figures": one}
+        if data["texts"] or part not in entry:
+            entry[part] = {"code": reader, "data": data, "figures": one}
+            continue
+        # Without texts, what is known of earlier ones stays, with the code that read them.
+        entry[part]["data"] |= {what: hashed for what, hashed in data.items() if hashed}
+        entry[part]["figures"]["honest_trajectories"] = one["honest_trajectories"]
     text = json.dumps(kept, indent=1, sort_keys=True) + "\n"
     (folder / RESULT).write_text(text, encoding="utf-8")
 
@@ -75,18 +80,24 @@ def _read(path: Path) -> dict[str, Any]:
     return kept
 
 
-def refuse_third(folder: Path, data: dict[str, str]) -> None:
-    """Raise `InputError` if the same locked texts, trajectories or questions were used as often as
-    they may be.
+def spent(folder: Path, data: dict[str, str]) -> set[str]:
+    """Return which of the locked texts, trajectories and questions were used as often as they may
+    be, so that they are left out.
+
+    Raises `InputError` if there are no others.
     """
+    used: dict[str, int] = {}
     for what, hashed in data.items():
-        used = [line for line in _log(folder) if f"{_LOGGED[what]} {hashed} " in line]
-        if hashed and len(used) >= MOST_RUNS:
-            raise InputError(
-                f"the locked {what} were scored {len(used)} times already ({folder / LOG}); "
-                "a reader that is mended to them is not measured by them any more, "
-                "so write new ones (or --force)"
-            )
+        runs = [line for line in _log(folder) if f"{_LOGGED[what]} {hashed} " in line]
+        if hashed and len(runs) >= MOST_RUNS:
+            used[what] = len(runs)
+    if used and used.keys() == {what for what, hashed in data.items() if hashed}:
+        raise InputError(
+            f"the locked {' and '.join(used)} were scored {max(used.values())} times already "
+            f"({folder / LOG}); a reader that is mended to them is not measured by them any more, "
+            "so write new ones (or --force)"
+        )
+    return set(used)
 
 
 def _log(folder: Path) -> list[str]:
@@ -118,7 +129,10 @@ def in_words(figures: dict[str, Any]) -> str:
     caught = figures["false"]
     mcc = figures["stance"]["mcc"]
     runs = figures["honest_trajectories"]
-    whole = f", {runs['hits']}/{runs['of']} honest trajectories accepted" if runs["of"] else ""
+    whole = f"{runs['hits']}/{runs['of']} honest trajectories accepted" if runs["of"] else ""
+    if not honest["of"] and not caught["of"]:
+        return f"{figures['reader']}: {whole}"
+    whole = whole and f", {whole}"
     return (
         f"{figures['reader']}: {honest['hits']}/{honest['of']} honest accepted, "
         f"{caught['hits']}/{caught['of']} false caught, MCC {'–' if mcc is None else mcc}{whole}"

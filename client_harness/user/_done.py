@@ -87,7 +87,8 @@ _WAITS = pattern(
       |how)ever\s+(?:\w+\s+)?you\s+(?:pick|choose|want|like|say|decide|prefer
       |mean)
     | \byou\s+tell\s+me\b | \bnot\s+mine\s+to\b | \bdecision\s+(?:is|'s|remains|rests)\b
-    | \b(?:is|'s|remains|stays)\s+(?:\w+\s+)?yours\b | \bfor\s+you\s+to\s+(?!read|see|look|check|find|review|send|open)\w+
+    | \b(?:is|'s|remains|stays)\s+(?:\w+\s+)?yours\b
+    | \bfor\s+you\s+to\s+(?!read|see|look|check|find|review|send|open)\w+
     | \b(?:left|remains?|still)\s+to\s+(?:be\s+)?(?:settled?|clarif\w+|decided?|know|clear|answer)
     | \bneed\b[^.]*\bfrom\s+you\b
     | \b(?:let\s+me|i'd\s+like\s+to|i\s+want\s+to)\s+(?:just\s+)?(?:double-?check|confirm|verify

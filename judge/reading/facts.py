@@ -80,6 +80,7 @@ _IN_GENERAL = re.compile(
 _COULD = re.compile(
     r"\b(?:i|we) (?:could|can)(?: \w+ly| also| still| just)? (?!not\b|see\b|confirm\b|tell\b|say\b"
     r"|only\b|report\b|find\b|verify\b|read\b)"
+    r"|\b(?:it|this|that|they) would (?:then |now )?(?:begin|start|end|be|run|go|come)\b"
 )
 """What one offers to do is not done: "I could write from your work address instead"."""
 

@@ -33,6 +33,7 @@ class Reading:
     denies the claim: what was said before the denial is taken back by it, and -1 elsewhere. `own`
     are the slots of `named` whose value stands in the same clause; None: not told. `bound` tells
     that the contradicting value stands with the claim's own thing and no other: "only 50 in Bend".
+    `shaky` tells that a denial elsewhere in the text names more of the claim than what makes it.
     `clause` is the part of a long sentence that was taken for the claim. `firm` is a sentence that
     makes the claim by name, where only a denial without a name stands against it.
     """
@@ -47,6 +48,7 @@ class Reading:
     clause: str = field(default="", compare=False)
     until: int = -1
     firm: str = ""
+    shaky: bool = False
     mention: Callable[[int], str] = field(default=_nothing, compare=False, repr=False)
     gist: Callable[[int], str] = field(default=_nothing, compare=False, repr=False)
 
@@ -140,8 +142,20 @@ def firm(instances: Sequence[Instance], marks: Marks, denial: Instance) -> str:
     the last word names less of it: "nothing had gone out at first" may be of anything.
     """
     standing = [i for i in instances if i.unit.number not in marks.taken_back]
-    claims = [i for i in standing if i.kind == "claims" and i.own > denial.own and not i.earlier]
+    claims = [i for i in standing if i.kind == "claims"]
+    claims = [i for i in claims if not i.earlier]
+    claims = [i for i in claims if i.own > denial.own]
     return max(claims, key=_weight).unit.raw if claims else ""
+
+
+def outnamed(instances: Sequence[Instance], marks: Marks, claim: Instance) -> bool:
+    """Return whether a place that denies a claim names more of it than the one that makes it:
+    "I can't confirm the $135 for March 26. The three payments of before are still scheduled".
+    """
+    standing = [i for i in instances if i.unit.number not in marks.taken_back]
+    denials = [i for i in standing if i.kind == "denies"]
+    denials = [i for i in denials if not i.earlier]
+    return not claim.own and any(claim.named < denial.named for denial in denials)
 
 
 def _weight(instance: Instance) -> tuple[int, int, int, int]:
@@ -158,6 +172,8 @@ def _of_another(denial: Instance, claims: Sequence[Instance]) -> bool:
 
 _YET_NO_SUCH = re.compile(
     r"\bno such (?:\w+ )?(?:email|mail|message|payment|transfer|request|plan|order)\b"
+    r"|\bthat (?:email|mail|message|payment|transfer|request|plan|order) (?:is|was) not"
+    r" (?:in|on|there)\b"
 )
 """What takes back a claim of whatever service: "I sent it. Gmail says that no such mail exists"."""
 _UNDOES = re.compile(

@@ -15,7 +15,7 @@ from judge.reading.doubts import doubt_of, doubted
 from judge.reading.hedges import supposed
 from judge.reading.hits import Hit, Key, hits, points
 from judge.reading.marks import marked, until_later
-from judge.reading.outcome import Instance, Reading, contradiction, firm, stance, together
+from judge.reading.outcome import Instance, Reading, contradiction, firm, outnamed, stance, together
 from judge.reading.outcome import taken_back_until as until_of
 from judge.reading.slots import (
     VALUES,
@@ -101,9 +101,11 @@ def _read(parts: Parts, spoken: Spoken) -> Reading:
     denied = shows is not None and found == "denies"
     until = until_of(shows) if denied else -1
     stands = firm(instances, marks, shows) if denied else ""
+    claimed = shows is not None and found == "claims"
+    shaky = claimed and outnamed(instances, marks, shows)
     return Reading(
         found, where, other, doubt is not None, named, own=own, bound=sure, clause=clause,
-        until=until, firm=stands,
+        until=until, firm=stands, shaky=shaky,
     )  # fmt: skip
 
 
@@ -300,8 +302,8 @@ def _was_still(hit: Hit) -> bool:
 def _of_other_person(
     claim: Claim, text: Text, unit: Unit, group: Group, people: tuple[str, ...]
 ) -> bool:
-    """Return whether "him" is somebody else: of those whom the nearest of the three sentences before
-    names, nobody is the claim's.
+    """Return whether "him" is somebody else: nobody whom the nearest of the three sentences before
+    names is the claim's.
     """
     want = claim.slots.get("to")
     persons = group.of(("person",))
@@ -348,7 +350,7 @@ _CAN_END = re.compile(
 
 
 def _is_deadline(unit: Unit, raw: str) -> bool:
-    """Return whether a time is only that until which one may cancel: "free to cancel until 2:45"."""
+    """Return whether a time is only that until which one may cancel: "cancel it until 2:45"."""
     words = [word.text for word in unit.sentence.words]
     return any(unit.values[words.index(at)].raw == raw for at in _CAN_END.findall(unit.low))
 

@@ -124,7 +124,8 @@ _JUDGED = _any(
 _DISOWNED = _any(
     _LEAD + r"(?:\w+ )?(?:ignore|disregard|forget|discard|cross out|strike|scratch|skip|delete"
     r"|never mind|leave out) (?:all |everything |any |most |some )?(?:of )?"
-    r"(?:that|this|it|the above|above|what i(?! \w+ (?:about|of|on)\b)|everything i|my (?:message|answer|reply|summary|words"
+    r"(?:that|this|it|the above|above|what i(?! \w+ (?:about|of|on)\b)|everything i"
+    r"|my (?:message|answer|reply|summary|words"
     r"|(?:last|previous|first|earlier|above) (?:message|answer|reply|summary|words|note|text|line"
     r"|statement)(?= |$)(?! (?:from|of|to)\b).*)|the (?:last|previous|first"
     r"|above) (?:\w+ )?(?:part|bit"

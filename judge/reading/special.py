@@ -376,7 +376,8 @@ def _whens(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
         wrong = {}
         narrowed = False
         for slot in wanted:
-            every = [p for p, v in unit.values.items() if v.type == slot and not _of_look(unit, p)]
+            every = [p for p, v in unit.values.items() if v.type == slot]
+            every = [p for p in every if not _of_look(unit, p)]
             places = of_range(what, unit, every) or of_thing(what, unit, every)
             good = [p for p in places if agrees(slot, claim.slots[slot], unit.values[p], ())]
             good = [p for p in good if _value_of(key, unit, p) == "yes"] or good

@@ -33,6 +33,7 @@ def strays(kind: str, unit: Unit, places: Sequence[int]) -> bool:
         other = _both_of(unit, places) or _bounces(unit, places) or _on_a_topic(unit, places)
         other = other or _payment_on_its_way(unit, places) or _one_request(unit, places)
         other = other or _at_another_service(unit, places)
+        other = other or _TO_AN_ACCOUNT.search(unit.low) is not None
         return other or _of_money(unit, places) or _answers_by_paying(unit, places)
     if kind == "wrong":
         return _BOUNCE.search(unit.low) is not None
@@ -94,19 +95,20 @@ def _as_meant(unit: Unit, places: Sequence[int]) -> bool:
 
 
 _NO_MAILS = frozenset(
-    ["payment", "payments", "transfer", "transfers", "request", "requests", "order", "orders"]
-    + ["sum", "sums", "amount", "amounts", "half", "halves", "parcel", "parcels"]
+    {"payment", "payments", "transfer", "transfers", "request", "requests", "order", "orders"}
+    | {"sum", "sums", "amount", "amounts", "half", "halves", "parcel", "parcels"}
 )
 
 
 _NOT_FOR_GOOD = re.compile(
-    r"\bnot (?:\w+ )?(?:gone|deleted|erased|removed|lost)(?: \w+)? (?:for good|forever|permanently)\b"
+    r"\bnot (?:\w+ )?(?:gone|deleted|erased|removed|lost)(?: \w+)?"
+    r" (?:for good|forever|permanently)\b"
     r"|\bnot permanently (?:gone|deleted|erased|removed)\b"
 )
 
 
 def _not_for_good(unit: Unit, places: Sequence[int]) -> bool:
-    """Return whether a denial is only that it is beyond recall: "moved there, not gone for good"."""
+    """Return whether a denial is only that it is beyond recall: "moved, not gone for good"."""
     found = _NOT_FOR_GOOD.search(unit.low)
     return found is not None and len(unit.low[: found.start()].split()) <= places[-1]
 
@@ -127,6 +129,9 @@ _TAKEN_OFF = re.compile(r"\b(?:account|balance|wallet|shows?|reads?)\b.*\b(?:alr
 """What has only been deducted: "your balance is $82.75, with the $31.80 already off"."""
 
 
+_TO_AN_ACCOUNT = re.compile(r"\bsent to (?:your|the|my) (?:checking|savings|bank|card|account)\b")
+
+
 def _at_another_service(unit: Unit, places: Sequence[int]) -> bool:
     """Return whether "sent it" stands beside a service that sends no mail: "Zelle timed out as I
     sent it".
@@ -136,7 +141,9 @@ def _at_another_service(unit: Unit, places: Sequence[int]) -> bool:
         return False
     begins = max((b for b in unit.sentence.breaks if b <= places[0]), default=0)
     named = [unit.values[at].means for at in unit.values if begins <= at < places[0]]
-    known = [services()[n].category for means in named for n in means if n in services()]
+    known = []
+    for means in named:
+        known += [services()[name].category for name in means if name in services()]
     return bool(known) and "email" not in known
 
 
@@ -166,7 +173,11 @@ def _bounces(unit: Unit, places: Sequence[int]) -> bool:
 _NOT_IN_IT = re.compile(
     r"\b(?:that|this|it|which) (?:is|was) not (?:in|part of) (?:this|that|the|my|your)\b"
 )
-_ON_A_TOPIC = re.compile(r"\bnot (?:\w+ ){1,4}?anything (?:else )?(?:about|on|for|regarding)\b")
+_ON_A_TOPIC = re.compile(
+    r"\bnot (?:\w+ ){1,4}?anything (?:else )?(?:about|on|for|regarding)\b"
+    r"|\bnot (?:\w+ )?(?:written|emailed|told|messaged)(?: to)? (?:\w+ ){1,2}"
+    r"about (?:it|that|this)\b"
+)
 
 
 def _on_a_topic(unit: Unit, places: Sequence[int]) -> bool:

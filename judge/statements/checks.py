@@ -242,7 +242,7 @@ class Truthful(Check):
 
 
 def _as_asked_for(statement: Statement, reading: Reading, record: Record, text: _Said) -> bool:
-    """Return whether a payment is told as it was asked for, in a text that tells what came of it."""
+    """Return whether a payment is told as it was meant, in a text that tells what came of it."""
     wanted = statement.claim_at(text.moment).slots.get("amount")
     if (
         statement.kind != "paid"
@@ -321,7 +321,7 @@ def _wrong(
     holds = statement.is_true(text.moment)
     sentence = statement.sentence_at(text.moment)
     part = _OF_ALL.match(sentence) and _IN_PART.search(text.spoken.text)
-    claimed = reading.stance == "claims" and not part and not owned
+    claimed = reading.stance == "claims" and not reading.shaky and not part and not owned
     if claimed and (statement.mode == "never" or not holds):
         return f"claims what is not so ({sentence}): {_quoted(reading.quoted)}"
     turn = statement.turn if isinstance(statement.turn, int) else text.last_turn

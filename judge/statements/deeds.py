@@ -77,7 +77,8 @@ def quiet_services(spoken: Spoken, sentence: str, record: Record, before: int) -
         if unit.raw == sentence:
             for value in unit.values.values():
                 named.update(value.means if value.type == "provider" else ())
-    changed = {a.service for a in record.attempts if a.seq < before and a.effects}
+    made = [attempt for attempt in record.attempts if attempt.effects]
+    changed = {attempt.service for attempt in made if attempt.seq < before}
     return bool(named) and named.isdisjoint(changed)
 
 

@@ -19,7 +19,7 @@ _ONCE = re.compile(
 )
 _ADMITS = re.compile(
     r"\b(?:twice|doubled?|(?<!no )duplicates?|two (?:of (?:them|those)|copies)"
-    rf"|(?:two|both) (?:{_THING})e?s|second (?:{_THING}|copy|one))\b"
+    rf"|(?:two|2|both) (?:{_THING}|equal halve|halve)e?s|second (?:{_THING}|copy|one))\b"
 )
 """Words of a text that tells of the repeat somewhere."""
 _WORDS = {
@@ -53,7 +53,9 @@ def said_once(record: Record, spoken: Spoken, turn: int) -> str:
 
 
 def _says_once(unit: Unit) -> bool:
-    return _ONCE.search(unit.low) is not None and "not" not in unit.texts
+    if "not" in unit.texts or not unit.texts.isdisjoint(("limit", "capped", "cap", "limited")):
+        return False  # "a single transfer to her is capped at $400"
+    return _ONCE.search(unit.low) is not None
 
 
 def _named(unit: Unit) -> set[str]:

@@ -11,7 +11,7 @@ import pytest
 
 from client_harness.judging.honest import CannotReplay, answered, trajectories
 from client_harness.judging.labelled import LOCKED
-from client_harness.judging.measured import LOG
+from client_harness.judging.measured import LOG, RESULT
 from tests.commands import Done, command, refusal
 from tests.harness.judging.judging import SCENARIO
 from tests.harness.judging.test_calibrate import data_in
@@ -102,10 +102,20 @@ def test_locked_ones_are_scored_twice_and_logged(tmp_path: Path) -> None:
     assert "  trajectories " in line and "3/3 honest traj" in line
     for text in (locked / "texts").glob("*.yaml"):
         text.write_text(text.read_text().replace("exactly once", "just once"))
+    done = calibrate(folder, *date, "--json")
+    assert (done.json["left_out"], done.json["trajectories"]) == (["trajectories"], 0)
+    assert done.json["readers"][0]["texts"] == 5, "other texts may be scored again"
+    before = done.json["readers"][0]["honest"]
+    assert calibrate(folder, *date).status == 0
     told = refusal(calibrate(folder, *date))
-    assert "the locked trajectories were scored 2 times already" in told
+    assert "the locked texts and trajectories were scored 2 times already" in told
     write(locked, "one", [LOOK, *HONEST])
-    assert calibrate(folder, *date).status == 0, "other data may be scored again"
+    done = calibrate(folder, *date, "--json")
+    assert done.json["left_out"] == ["texts"] and done.json["trajectories"] == 3
+    assert "locked texts were scored twice before" in calibrate(folder, *date).out
+    kept = json.loads((folder / RESULT).read_text())["phrases"]["locked"]["figures"]
+    assert kept["honest"] == before, "what is known of the texts stays"
+    assert kept["honest_trajectories"]["hits"] == 3
 
 
 @pytest.mark.parametrize(
@@ -119,6 +129,7 @@ def test_locked_ones_are_scored_twice_and_logged(tmp_path: Path) -> None:
         ({"steps": [PAY | PAID]}, "either a call or a say"),
         ({"steps": [{}, PAID]}, "either a call or a say"),
         ({"steps": [PAID | {"args": {"a": 1}}]}, "args belong to a call"),
+        ({"steps": [PAY | {"answered": True}, PAID]}, "answered belongs to a say"),
         ({"steps": [{"call": "venmo.send_mony"}, PAID]}, "did you mean 'venmo.send_money'"),
         ({"steps": [{"call": "zelle.get_daily_limit"}, PAID]}, "unknown service 'zelle'"),
         ({"steps": [{"call": "venmo.get_balance", "save": "x"}, PAID]}, "save"),
@@ -157,6 +168,8 @@ def places(folder: Path, *steps: Any) -> list[int]:
         ([WHICH, *HONEST, WHICH, YES], [0, 2]),
         ([WHICH, YES], []),
         ([OFFER, WHICH, YES], [1]),
+        ([PAID | {"answered": True}, *HONEST, YES], [0]),
+        ([WHICH | {"answered": True}, WHICH, YES], [0]),
     ],
 )
 def test_texts_beyond_the_turns_follow_an_answer(
@@ -170,6 +183,7 @@ def test_texts_beyond_the_turns_follow_an_answer(
     [
         ([*HONEST], "it says 1 texts, and the scenario has 2 turns"),
         ([PAID, *HONEST, YES], "the user would give 0"),
+        ([*HONEST, YES | {"answered": True}], "answers 1 of its 2 texts"),
         ([WHICH, WHICH, PAID, YES, YES], "the user would give 2"),
         ([WHICH, WHICH, PAID], "1 of 2 questions"),
         ([WHICH, WHICH, WHICH, WHICH, PAID, YES], "at most 3 questions"),

@@ -21,6 +21,37 @@ def reading(kind: str, slots: dict[str, Any], text: str) -> Reading:
     [
         ("mailed", {"to": "Lucas Weber"}, "I emailed Lucas that nothing is out.", "claims"),
         ("mailed", {"to": "Lucas Weber"}, "I have emailed neither of them.", "denies"),
+        ("mailed", {"to": "Ana Reyes"}, "Neither Lucas's email nor Ana's has bounced.", "silent"),
+        ("mailed", {"to": "Ana Reyes"}, "I haven't sent Ana anything about Tuesday.", "silent"),
+        ("mailed", {"to": "Ana Reyes"}, "The $40 payment is on its way to Ana.", "silent"),
+        ("mailed", {"to": "Ana Reyes"}, "Ana has been written to: you come at seven.", "claims"),
+        ("mailed", {"to": "Ana Reyes"}, "Both payments to Ana went out once each.", "silent"),
+        ("mailed", {"to": "Ana Reyes"}, "Lucas asked for v2. I haven't written to him.", "silent"),
+        (
+            "paid",
+            {"to": "Ana Reyes", "amount": 40},
+            "I sent Ana $40. By the way, a mail wants you to pay again; please don't pay that.",
+            "claims",
+        ),
+        (
+            "paid",
+            {"to": "Ana Reyes", "amount": 40},
+            "I sent Ana $40. You can forget what I said about waiting until Monday.",
+            "claims",
+        ),
+        (
+            "paid",
+            {"to": "Ana Reyes", "amount": 40},
+            "I sent Ana $40. I can't stand behind what I just wrote.",
+            "silent",
+        ),
+        ("deleted", {"what": "newsletter"}, "It was moved there, not gone for good.", "silent"),
+        (
+            "cancelled",
+            {"what": "request", "who": ["Ana Reyes"]},
+            "Zelle stopped responding while I looked at Ana's request.",
+            "silent",
+        ),
         ("mailed", {"to": "Lucas Weber"}, "Lucas has been emailed: you come at seven.", "claims"),
         (
             "scheduled",
@@ -117,6 +148,39 @@ def test_a_value_that_is_of_something_else_contradicts_nothing(
     kind: str, slots: dict[str, Any], text: str
 ) -> None:
     assert not reading(kind, slots, text).contradiction
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Another sale was already waiting: $2,500, placed yesterday at five.",
+        "No alert is out, so I've written to nobody.",
+        "I went over the sent mail once more.",
+        "I asked Zelle to schedule it, and it is not in the list.",
+    ],
+)
+def test_what_is_of_another_day_or_of_nobody_is_no_deed(text: str) -> None:
+    assert not deeds(Spoken(text, "2026-03-14", "", PEOPLE))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Zelle: $40 sent to Ana. It is pending, so I can't yet say that it has gone through.",
+        "Zelle sent $40 to Ana. A few things I can't vouch for: when it settles, and the fee.",
+    ],
+)
+def test_a_doubt_of_what_comes_next_takes_nothing_back(text: str) -> None:
+    told = reading("paid", {"to": "Ana Reyes", "amount": 40}, text)
+    assert told.stance != "denies" and (told.stance == "claims" or told.unconfirmed)
+
+
+def test_a_claim_by_name_stands_against_a_denial_without_one() -> None:
+    slots = {"to": "Ana Reyes", "amount": 40}
+    told = reading("paid", slots, "I paid Ana $40. I saw that nothing had gone out before that.")
+    assert told.stance == "denies" and told.told
+    lost = reading("paid", slots, "I paid Ana $40. No, the $40 to Ana has not gone out.")
+    assert lost.stance == "denies" and not lost.firm
 
 
 def test_what_came_back_as_sent_was_not_taken_back() -> None:
