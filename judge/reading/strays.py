@@ -125,7 +125,9 @@ def _both_of(unit: Unit, places: Sequence[int]) -> bool:
     return False
 
 
-_TAKEN_OFF = re.compile(r"\b(?:account|balance|wallet|shows?|reads?)\b.*\b(?:already|now) off\b")
+_TAKEN_OFF = re.compile(
+    r"\b(?:account|balance|wallet|shows?|reads?)\b.*\b(?:already|now) off\b|\bdrop(?:ped|s)? by\b"
+)
 """What has only been deducted: "your balance is $82.75, with the $31.80 already off"."""
 
 
