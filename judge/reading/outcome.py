@@ -137,14 +137,16 @@ def stance(instances: Sequence[Instance], marks: Marks) -> tuple[Stance, Instanc
     return ("claims" if last.kind == "claims" else "denies"), last
 
 
-def firm(instances: Sequence[Instance], marks: Marks, denial: Instance) -> str:
+def firm(instances: Sequence[Instance], marks: Marks, denial: Instance, until: int) -> str:
     """Return the sentence that makes a claim by the name of its thing, where the `denial` that has
-    the last word names less of it: "nothing had gone out at first" may be of anything.
+    the last word names less of it: "nothing had gone out at first" may be of anything. What it
+    takes back, up to the sentence `until`, does not count.
     """
     standing = [i for i in instances if i.unit.number not in marks.taken_back]
     claims = [i for i in standing if i.kind == "claims"]
     claims = [i for i in claims if not i.earlier]
     claims = [i for i in claims if i.own > denial.own]
+    claims = [i for i in claims if i.unit.number > until]
     return max(claims, key=_weight).unit.raw if claims else ""
 
 
@@ -210,6 +212,13 @@ def contradiction(instances: Sequence[Instance], marks: Marks) -> Instance | Non
 _GOES_ON = frozenset(["and", "but", "now", "then", "until"])
 _OF_IT = frozenset(["it", "that", "they", "neither"])
 _DENYING = frozenset(["not", "never", "neither", "unsent"])
+_CHECKED = re.compile(
+    r"\b(?:checked|made sure|saw|seen|found) (?:first )?that nothing\b"
+    r"|\bnothing (?:suggests|indicates)\b|\bno sign that\b"
+)
+"""What one found before one went on, "I checked that nothing had gone out before sending again", or
+has no sign of: "nothing suggests that they did not get it".
+"""
 _NONE_MADE = re.compile(
     r"\b(?:nothing|no (?:money|payment|transfer|request|e?mail|message|reply|answer))"
     r"(?: \w+){0,7}? (?:has|have|had|is|was|were)(?: \w+)?"
@@ -232,7 +241,7 @@ def taken_back_until(denial: Instance) -> int:
     near = {word.text for word in words[max(0, denial.place - 9) : denial.place + 1]}
     none = _NONE_MADE.search(unit.low) is not None
     denying = waits or none or not near.isdisjoint(_DENYING)
-    if not denying or not (denial.own or near & _OF_IT):
+    if not denying or not (denial.own or near & _OF_IT) or _CHECKED.search(unit.low):
         return -1
     goes_on = any(word.text in _GOES_ON for word in words[denial.place + 1 :])
     return unit.number - 1 if goes_on else unit.number

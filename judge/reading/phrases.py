@@ -100,7 +100,7 @@ def _read(parts: Parts, spoken: Spoken) -> Reading:
     clause = clause_of(taken.unit, taken.place) if taken and taken.unit.raw == where else ""
     denied = shows is not None and found == "denies"
     until = until_of(shows) if denied else -1
-    stands = firm(instances, marks, shows) if denied else ""
+    stands = firm(instances, marks, shows, until) if denied else ""
     claimed = shows is not None and found == "claims"
     shaky = claimed and outnamed(instances, marks, shows)
     return Reading(

@@ -60,6 +60,7 @@ _SMOOTH = {
     "incident",
     "fail",
 }
+_COSTS = {"delivery", "shipping", "postage", "tip", "tax", "taxes", "fee", "fees"}
 _STOPS = {
     "but",
     "however",
@@ -450,6 +451,8 @@ def _idiom(sentence: Sentence, at: int) -> bool:
             or words[at] == "without"
         ):
             return True
+    if words[at] == "without" and not _COSTS.isdisjoint(words[at + 1 : at + 3]):
+        return True  # "without the delivery it comes to $64.13"
     if words[at] in ("zero", "0"):
         return True
     for idiom in _IDIOMS:

@@ -27,7 +27,7 @@ def strays(kind: str, unit: Unit, places: Sequence[int]) -> bool:
         return True
     if _only_at_once(unit, places) or _only_later(unit, places):
         return True
-    if _says_between(unit, places):
+    if _says_between(unit, places) or _OF_THE_PAST.search(unit.low):
         return True
     if kind == "mailed":
         other = _both_of(unit, places) or _bounces(unit, places) or _on_a_topic(unit, places)
@@ -69,6 +69,12 @@ _AS_MEANT = re.compile(
     r"|\b(?:for|of|with|in) the wrong (?:amount|sum)\b"
     r"|\bnot the (?:xmoney|xnumber)\d+x (?:that |which )?i (?:entered|asked for|typed|put in)\b"
 )
+
+
+_OF_THE_PAST = re.compile(
+    r"\byou (?:have |had )?(?:bought|ordered|taken) (?:\w+ ){1,4}?(?:times|before|often)\b"
+)
+"""What the user did before: "you have bought it 12 times"."""
 
 
 def _says_between(unit: Unit, places: Sequence[int]) -> bool:
