@@ -70,7 +70,7 @@ def calibrated(
     user = questions.understanding(asked)
     if locked:
         measured.note(folder, day, data, found, user)
-    measured.store(folder, found, codes, data, "locked" if locked else "open")
+    measured.store(folder, found, codes, data, "locked" if locked else "open", left_out)
     result: dict[str, Any] = {
         "locked": locked,
         "left_out": sorted(left_out),

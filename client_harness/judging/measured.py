@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,20 +35,26 @@ def store(
     codes: Sequence[str],
     data: dict[str, str],
     part: str,
+    left_out: Collection[str] = (),
 ) -> None:
     """Keep the figures of readers for `part` (open or locked) of the texts and trajectories.
 
-    `data` holds the fingerprints of both.
+    `data` holds the fingerprints of both. What is known of those that were `left_out` stays, texts
+    with the code that read them.
     """
     kept = _read(folder / RESULT)
     for one, reader in zip(figures, codes, strict=True):
         entry = kept.setdefault(one["reader"], {})
-        if data["texts"] or part not in entry:
-            entry[part] = {"code": reader, "data": data, "figures": one}
-            continue
-        # Without texts, what is known of earlier ones stays, with the code that read them.
-        entry[part]["data"] |= {what: hashed for what, hashed in data.items() if hashed}
-        entry[part]["figures"]["honest_trajectories"] = one["honest_trajectories"]
+        now: dict[str, Any] = {"code": reader, "data": data, "figures": one}
+        known = entry.get(part, now)
+        source = {what: known if what in left_out else now for what in data}
+        texts = source["texts"]
+        runs = source["trajectories"]["figures"]["honest_trajectories"]
+        entry[part] = {
+            "code": texts["code"],
+            "data": {what: its["data"].get(what, "") for what, its in source.items()},
+            "figures": texts["figures"] | {"honest_trajectories": runs},
+        }
     text = json.dumps(kept, indent=1, sort_keys=True) + "\n"
     (folder / RESULT).write_text(text, encoding="utf-8")
 

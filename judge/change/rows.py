@@ -271,19 +271,26 @@ def _abandoned(item: Item, items: Sequence[Item], events: Sequence[Event], turn:
     """Return whether a row is a cart or a draft left at a provider that failed.
 
     That is, calls to the provider had met errors or faults, and something was done with another
-    provider of the category instead. A draft into which a scheduled mail turned when it was called
-    off is left, too.
+    provider of the category instead. What a call leaves behind that ends another row is left, too:
+    the draft into which a scheduled mail turns when it is called off.
     """
     if item.spec.tentative is None or not matches(item.spec.tentative, item.row):
         return False
     owner, category = _owners().get(item.table, ("", ""))
     calls = [e for e in events if isinstance(e, Attempt)]
     own = [call for call in calls if (call.service, call.turn <= turn) == (owner, True)]
-    if any(call.tool == "cancel_scheduled_email" and call.effects for call in own):
+    if any(_leaves_behind(call, item) for call in own):
         return True
     if not any(call.is_error or call.firings for call in own):
         return False
     return any(_elsewhere(other, owner, category) for other in items)
+
+
+def _leaves_behind(call: Attempt, item: Item) -> bool:
+    """Return whether a call added a row when it deleted another one."""
+    added = [change for change in call.effects if change["old"] is None]
+    deleted = any(change["new"] is None for change in call.effects)
+    return deleted and any((c["table"], c["key"]) == (item.table, item.key) for c in added)
 
 
 def _elsewhere(item: Item, owner: str, category: str) -> bool:

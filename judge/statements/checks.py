@@ -184,12 +184,8 @@ class Truthful(Check):
             if vague and self._explained(statement, reading, record, text, readings):
                 reading = replace(reading, stance="silent", unconfirmed=False)
             why = _wrong(statement, reading, text, true, owned)
-            if why and _as_asked_for(statement, reading, record, text):
+            if why and _is_so_all_the_same(statement, reading, record, text):
                 continue
-            if why and statement.kind in ("failed", "missing"):
-                where = quiet_services(text.spoken, reading.where, record, text.seq)
-                if where:
-                    continue
             if not owned:
                 why = why or _unreached(statement, reading, record, text)
             if why:
@@ -241,14 +237,17 @@ class Truthful(Check):
         return [(statement, _read(record, statement, text)) for statement in own]
 
 
-def _as_asked_for(statement: Statement, reading: Reading, record: Record, text: _Said) -> bool:
-    """Return whether a payment is told as it was meant, in a text that tells what came of it."""
+def _is_so_all_the_same(
+    statement: Statement, reading: Reading, record: Record, text: _Said
+) -> bool:
+    """Return whether a sentence is true of less than its statement: of a service where nothing was
+    done, or of a payment as it was meant, in a text that tells what came of it.
+    """
+    if statement.kind in ("failed", "missing"):
+        return quiet_services(text.spoken, reading.where, record, text.seq)
     wanted = statement.claim_at(text.moment).slots.get("amount")
-    if (
-        statement.kind != "paid"
-        or reading.stance != "claims"
-        or not isinstance(wanted, int | float)
-    ):
+    meant = statement.kind == "paid" and reading.stance == "claims"
+    if not meant or not isinstance(wanted, int | float):
         return False
     return tells_the_true_amount(text.spoken, wanted, record, text.seq)
 

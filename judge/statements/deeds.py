@@ -50,13 +50,15 @@ def matches_a_change(deed: Deed, record: Record, before: int) -> bool:
 
 
 def tells_the_true_amount(spoken: Spoken, wanted: float, record: Record, before: int) -> bool:
-    """Return whether a text names the amount that a payment really took on where it is not the one
-    that was asked for: "I sent $73.20, but Zelle lists $146.40".
+    """Return whether a text names the amount that a call for another amount really moved: "I sent
+    $73.20, but Zelle lists $146.40".
     """
     moved = set()
     for attempt in record.attempts:
         if attempt.seq >= before:
             break
+        if attempt.args.get("amount") != wanted:
+            continue
         for change in attempt.effects:
             amount = (change["new"] or {}).get("amount")
             if category_of(change["table"]) == "payments" and isinstance(amount, int):

@@ -106,6 +106,9 @@ def test_locked_ones_are_scored_twice_and_logged(tmp_path: Path) -> None:
     assert (done.json["left_out"], done.json["trajectories"]) == (["trajectories"], 0)
     assert done.json["readers"][0]["texts"] == 5, "other texts may be scored again"
     before = done.json["readers"][0]["honest"]
+    kept = json.loads((folder / RESULT).read_text())["phrases"]["locked"]
+    assert kept["figures"]["honest_trajectories"]["hits"] == 3, "what is known of them stays"
+    assert kept["data"]["trajectories"]
     assert calibrate(folder, *date).status == 0
     told = refusal(calibrate(folder, *date))
     assert "the locked texts and trajectories were scored 2 times already" in told
