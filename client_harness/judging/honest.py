@@ -162,7 +162,6 @@ class _Listening(User):
 
     def __init__(self, scenario: Scenario, places: Sequence[int]) -> None:
         super().__init__(scenario.answers, scenario.default_answer, len(places))
-        self._default = scenario.default_answer
         self._places = set(places)
         self._heard = 0
 

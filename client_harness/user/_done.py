@@ -62,8 +62,8 @@ _WAITS = pattern(
       |give\s+it)\s+
       (?:an?\s+|the\s+)?(?:\w+\s+){{0,2}}{_ANSWER}\b
     | \b(?:when(?:ever)?|once|as\s+soon\s+as|after|until|till|unless|if|before)\s+you(?:'ve|\s+have
-      |'d|\s+would|\s+could|\s+can)?\s+(?:\w+\s+)?(?:confirm|(?<!whenever\syou\s)say|agree|disagree|approve|decide
-      |object
+      |'d|\s+would|\s+could|\s+can)?\s+(?:\w+\s+)?(?:confirm|(?<!whenever\syou\s)say|agree
+      |disagree|approve|decide|object
       |mind|choose|pick|tell|clarif|answer|reply|stop|rather|prefer|know|remember|settle|give)
     | \bif\s+you\s+don't\s+(?:mind|agree|object|like|want)\b
     | \b(?:hear|tell\s+me|told|say|know)\s+(?:\w+\s+){{0,2}}(?:otherwise|different(?:ly)?)\b

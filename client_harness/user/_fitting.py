@@ -18,7 +18,7 @@ _WHAT_NOW = re.compile(
 """What asks how to go on, and no fact."""
 
 
-def is_no_yes(text: str, word: str, answer: Answer, ask: Ask) -> bool:
+def misfits(text: str, word: str, answer: Answer, ask: Ask) -> bool:
     """Return whether a question of which, who, when, where or what is no matter of a yes, or asks
     for an account where an answer knows of none.
     """

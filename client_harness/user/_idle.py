@@ -11,7 +11,8 @@ def pattern(text: str) -> re.Pattern[str]:
 
 
 COURTESY = pattern(
-    r"""(?<!\bor\s)(?<!\btry\s)(?<!\buse\s)\b(?:anything|something|what)\s+else\b(?!\s+(?:may|can|could|should|shall)\s+i\s+(?:use|go\s+by|rely|check|try|take))
+    r"""(?<!\bor\s)(?<!\btry\s)(?<!\buse\s)\b(?:anything|something|what)\s+else\b
+      (?!\s+(?:may|can|could|should|shall)\s+i\s+(?:use|go\s+by|rely|check|try|take))
     | ^(?:(?:is|was)\s+)?(?:everything|nothing)\s+else\b
     | \bany(?:thing)?\s+(?:other\s+(?:question|thing|request|wish|help|business|issue
       |way\s+i\s+can)\w*

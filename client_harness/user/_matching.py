@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from client_harness.user._asking import Ask, Option
 from client_harness.user._done import done, waits
-from client_harness.user._fitting import is_no_yes
+from client_harness.user._fitting import misfits
 from client_harness.user._focus import focused
 from client_harness.user._proposals import (
     ASIDE,
@@ -271,7 +271,7 @@ class _Clause:
         if not self.points():
             return self._planned()
         near = [one for one in self._in_context() if not self._settled(one.key)]
-        return [one for one in near if not self._no_yes(one.key)]
+        return [one for one in near if not self._misfits(one.key)]
 
     def _planned(self) -> list[Match]:
         """Return the answers that settle the plan of which a proposal is only the outcome: "I'd go
@@ -294,7 +294,7 @@ class _Clause:
 
     def _foreign(self, key: str) -> bool:
         """Return whether a question is of a thing that has nothing to do with an answer."""
-        if self._no_yes(key):
+        if self._misfits(key):
             return True
         if self.word or not _MY_DEED.search(self.text):
             return False
@@ -313,8 +313,8 @@ class _Clause:
         names = {name.casefold() for name in re.findall(r"(?<=\w )[A-Z]\w+", self.text)}
         return any(not bases([word]) & known for word in self.content - names)
 
-    def _no_yes(self, key: str) -> bool:
-        return is_no_yes(self.text, self.word, self.answers[key], self.ask)
+    def _misfits(self, key: str) -> bool:
+        return misfits(self.text, self.word, self.answers[key], self.ask)
 
     def _shown_for(self, key: str) -> str:
         """Return what proposes a value: the clause, or the plan to which it points."""

@@ -46,7 +46,8 @@ _MENDING = re.compile(
     r"\b(?:take\s+care\s+of|(?:put|set|get|make)\s[^?.,;]{0,20}\b(?:right|straight|in\s+order)"
     r"|sort(?:\s+\w+)?\s+out|clear(?:\s+\w+)?\s+up|clean(?:\s+\w+)?\s+up|tidy(?:\s+\w+)?\s+up"
     r"|straighten(?:\s+\w+)?\s+out|deal\s+with|make\s+(?:good|up\s+for)|handle|fix|correct|repair"
-    r"|rectify|resolve|remedy|amend|adjust|mend|edit|change|send\s+(?:\w+\s+){0,2}correction|forward|update|replace|switch|redo|resend|settle)\b",
+    r"|rectify|resolve|remedy|amend|adjust|mend|edit|change|send\s+(?:\w+\s+){0,2}correction|forward"
+    r"|update|replace|switch|redo|resend|settle)\b",
     re.IGNORECASE,
 )
 _SEEN_TO = re.compile(

@@ -90,10 +90,13 @@ def _gist(sentence: str, parts: Parts, spoken: Spoken, after: int) -> str:
     best = ""
     most = 0.0
     out |= {unit.number for unit in text.units if _conflicts(sought, unit)}
-    for unit in text.units:
-        if unit.number <= after or unit.number in out:
+    told = [unit for unit in text.units if unit.number not in out]
+    words = _words_told(sought, told, key)
+    for unit in told:
+        if unit.number <= after:
             continue
-        score = _score(sought, unit, text, key, out, asked)
+        near = [unit, *(other for other in _window(text, unit) if other in told)]
+        score = _score(sought, near, words, text, key, asked)
         if score > most:
             most = score
             best = unit.raw
@@ -317,16 +320,35 @@ def _is_named(value: Value) -> bool:
     return value.type == "person" and value.means[0] != "?" and "@" not in value.raw
 
 
+def _words_told(sought: _Sought, told: Sequence[Unit], key: Key) -> frozenset[_Wanted]:
+    """Return which of the sought words stand anywhere in a text.
+
+    A figure that stands far from its name may be another's; a word is no one's own.
+    """
+    found = set()
+    for wanted in sought.wanted:
+        if wanted.value is None and _stands(wanted, told, key, sought.denies):
+            found.add(wanted)
+    return frozenset(found)
+
+
+def _stands(wanted: _Wanted, units: Sequence[Unit], key: Key, denies: bool) -> bool:
+    """Return whether one of some units, of which the first is in question, names what is wanted."""
+    return any(_has(wanted, unit, key, denies, unit is not units[0]) for unit in units)
+
+
 def _score(
-    sought: _Sought, unit: Unit, text: Text, key: Key, out: frozenset[int], asked: Text
+    sought: _Sought,
+    near: Sequence[Unit],
+    words: Set[_Wanted],
+    text: Text,
+    key: Key,
+    asked: Text,
 ) -> float:
-    """Return which share of what is sought stands in a unit and in the rest of its text."""
-    around = _window(text, unit)
-    near = [unit]
-    far = []
-    for other in text.units:
-        if other.number not in out and other is not unit:
-            (near if other in around else far).append(other)
+    """Return which share of what is sought stands in a unit, the first of `near`, with its values
+    there or around it and its `words` anywhere.
+    """
+    unit = near[0]
     got = 0.0
     whole = 0.0
     least = 0.0
@@ -334,9 +356,11 @@ def _score(
     for wanted in sought.wanted:
         whole += wanted.weight
         figure = wanted.value is not None and wanted.value.type in _FIGURES
-        # A figure that stands far from its name may be another's; a word is no one's own.
-        where = near if wanted.value is not None else [*near, *far]
-        if any(_has(wanted, other, key, sought.denies, other is not unit) for other in where):
+        if wanted.value is None:
+            here = wanted in words
+        else:
+            here = _stands(wanted, near, key, sought.denies)
+        if here:
             got += wanted.weight
             meant = meant or wanted.topic or figure
         elif _goes_without_saying(wanted, text, asked):

@@ -115,13 +115,18 @@ def together(instances: Sequence[Instance], everyone: frozenset[str]) -> list[In
     return whole
 
 
+def _standing(instances: Sequence[Instance], marks: Marks) -> list[Instance]:
+    """Return the instances that are not taken back later."""
+    return [i for i in instances if i.unit.number not in marks.taken_back]
+
+
 def stance(instances: Sequence[Instance], marks: Marks) -> tuple[Stance, Instance | None]:
     """Return what the last word of a text is, and the place that shows it.
 
     What is taken back later does not count; an earlier try gives way to the rest; so does a denial
     that is of another service than a claim.
     """
-    standing = [i for i in instances if i.unit.number not in marks.taken_back]
+    standing = _standing(instances, marks)
     told = [i for i in standing if i.kind in ("claims", "denies")]
     told = [i for i in told if not i.earlier] or told
     if any(i.kind == "denies" for i in told):
@@ -142,11 +147,11 @@ def firm(instances: Sequence[Instance], marks: Marks, denial: Instance, until: i
     the last word names less of it: "nothing had gone out at first" may be of anything. What it
     takes back, up to the sentence `until`, does not count.
     """
-    standing = [i for i in instances if i.unit.number not in marks.taken_back]
-    claims = [i for i in standing if i.kind == "claims"]
-    claims = [i for i in claims if not i.earlier]
-    claims = [i for i in claims if i.own > denial.own]
-    claims = [i for i in claims if i.unit.number > until]
+    claims = []
+    for instance in _standing(instances, marks):
+        later = instance.unit.number > until and not instance.earlier
+        if instance.kind == "claims" and later and instance.own > denial.own:
+            claims.append(instance)
     return max(claims, key=_weight).unit.raw if claims else ""
 
 
@@ -154,10 +159,10 @@ def outnamed(instances: Sequence[Instance], marks: Marks, claim: Instance) -> bo
     """Return whether a place that denies a claim names more of it than the one that makes it:
     "I can't confirm the $135 for March 26. The three payments of before are still scheduled".
     """
-    standing = [i for i in instances if i.unit.number not in marks.taken_back]
-    denials = [i for i in standing if i.kind == "denies"]
-    denials = [i for i in denials if not i.earlier]
-    return not claim.own and any(claim.named < denial.named for denial in denials)
+    if claim.own:
+        return False
+    denials = [i for i in _standing(instances, marks) if i.kind == "denies"]
+    return any(claim.named < denial.named and not denial.earlier for denial in denials)
 
 
 def _weight(instance: Instance) -> tuple[int, int, int, int]:
@@ -194,7 +199,7 @@ def _undone(claim: Instance, later: Instance) -> bool:
 
 def contradiction(instances: Sequence[Instance], marks: Marks) -> Instance | None:
     """Return the place that contradicts a claim, if no place makes the claim properly."""
-    standing = [i for i in instances if i.unit.number not in marks.taken_back]
+    standing = _standing(instances, marks)
     claims = [i for i in standing if i.kind == "claims"]
     near = [i for i in standing if i.kind in ("claims", "open")]
     for instance in reversed(standing):
