@@ -159,13 +159,17 @@ def _value_of(key: Key, unit: Unit, place: int, clause: str = "") -> str:
     words = {word.text for word in unit.sentence.words[:place]}
     if value == "open" and not words & _ASKING:
         near = {word.text for word in unit.sentence.words[max(0, place - 3) : place]}
-        denied = near & {"not", "never", "no"} and not _not_of_value(unit, place)
+        ordered = _ORDERED.search(unit.low) is not None and _not_of_value(unit, place)
+        denied = near & {"not", "never", "no"} and not ordered
         value = "no" if denied else "yes"
     if value == "yes" and believed(unit, place, _HEDGED | {"to", "be", "appears", "it"}):
         head = " ".join(unit.low.split()[:place])
         if re.search(r"\b(?:i|we) (?:\w+ )?(?:think|believe|guess|assume|suspect|hope)\b", head):
             return "open"
     return value
+
+
+_ORDERED = re.compile(r"\b(?:do|must|should) not\b")
 
 
 def _not_of_value(unit: Unit, place: int) -> bool:

@@ -326,10 +326,10 @@ def _wrong(
     turn = statement.turn if isinstance(statement.turn, int) else text.last_turn
     denied = reading.stance == "denies" and holds and _counts_if_denied(statement, reading)
     denied = denied and not owned and (statement.turn == "any" or text.turn >= turn)
-    denied = denied and bool(reading.own) and _NEGATES.search(reading.quoted) is not None
+    fact = vocabulary()[statement.kind].frame in ("figure", "when")
+    denied = denied and (fact or bool(reading.own)) and _NEGATES.search(reading.quoted) is not None
     if denied and not reading.told:
         return f"denies what is so ({sentence}): {_quoted(reading.quoted)}"
-    fact = vocabulary()[statement.kind].frame in ("figure", "when")
     early = isinstance(statement.turn, int) and statement.turn < text.turn
     past = fact and early and not reading.bound
     open_ = reading.bound or reading.where not in explained
