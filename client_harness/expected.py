@@ -32,20 +32,15 @@ async def expected(
 ) -> Expected:
     """Return what right runs of a scenario change.
 
-    `faults` replace the scenario's own (a profile), `seed` its seed. Under either, a run may match
-    the scenario's own right runs or those under the same faults and seed.
+    `faults` replace the scenario's own (a profile), `seed` its seed, by which faults of chance fire
+    and people answer: somebody may have paid already when a request is closed. Under either, a run
+    may match the scenario's own right runs or those under the same faults and seed.
     """
     foreign = faults is not None
-    chance = any(_by_chance(fault) for fault in (faults or scenario.faults))
-    reseeded = chance and seed not in (None, scenario.seed)
-    own_seed = seed if reseeded else None
+    own_seed = None if seed == scenario.seed else seed
     key = (load.fingerprint(scenario), _text(faults), own_seed)
     known = Known() if known is None else known
     return await known.get(key, lambda: _compute(scenario, list(faults or []), foreign, own_seed))
-
-
-def _by_chance(fault: Fault) -> bool:
-    return fault.probability is not None and 0 < fault.probability < 1
 
 
 def _text(faults: Sequence[Fault] | None) -> str:

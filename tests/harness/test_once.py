@@ -71,6 +71,14 @@ async def test_right_runs_are_played_once_for_trials_at_the_same_time() -> None:
     assert len({id(made) for made in found}) == 1
 
 
+def test_people_who_answer_otherwise_under_another_seed_make_no_run_wrong(tmp_path: Path) -> None:
+    request = RunRequest(["hazards/cascade/cabin_food_split"], ["oracle"], trials=3)
+    begun = start(request, tmp_path)
+    begun.finish()
+    made = [trial.verdicts["base"]["value"] for trial in begun.results.trials()]
+    assert made == ["pass"] * 3
+
+
 def test_the_traces_do_not_depend_on_how_many_trials_run_at_once(tmp_path: Path) -> None:
     kept = []
     for jobs in (1, 4):
