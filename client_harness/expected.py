@@ -36,44 +36,49 @@ async def expected(
     and people answer: somebody may have paid already when a request is closed. Under either, a run
     may match the scenario's own right runs or those under the same faults and seed.
     """
-    foreign = faults is not None
+    known = Known() if known is None else known
     own_seed = None if seed == scenario.seed else seed
     key = (load.fingerprint(scenario), _text(faults), own_seed)
-    known = Known() if known is None else known
-    return await known.get(key, lambda: _compute(scenario, list(faults or []), foreign, own_seed))
+    if faults is None and own_seed is None:
+        return await known.get(key, lambda: _own(scenario))
+    own = await expected(scenario, known)
+    return await known.get(key, lambda: _with_foreign(scenario, own, faults, own_seed))
 
 
 def _text(faults: Sequence[Fault] | None) -> str:
     return "" if faults is None else repr([(f.kind, f.model_dump_json()) for f in faults])
 
 
-async def _compute(
-    scenario: Scenario, faults: list[Fault], foreign: bool, seed: int | None
-) -> Expected:
+async def _own(scenario: Scenario) -> Expected:
     routes: list[Route] = []
     complete = True
     for name, steps in _scripts(scenario):
         try:
             clean = await play(scenario, steps, faulted=False)
-            own = await play(scenario, steps)
+            faulted = await play(scenario, steps)
         except InputError:
             complete = False  # the proof tells why; here, no outcome is known
             continue
-        routes += [Route(name, own, True), Route(f"{name}, without faults", clean, False)]
-        if foreign or seed is not None:
-            try:
-                met = await play(scenario, steps, faults=faults if foreign else None, seed=seed)
-            except InputError:
-                complete = False
-                continue
-            routes.append(Route(f"{name}, under these faults", met, True))
-    return Expected(
-        routes,
-        len(scenario.turns),
-        scenario.freedom,
-        scenario.change.windows,
-        complete,
-    )
+        routes += [Route(name, faulted, True), Route(f"{name}, without faults", clean, False)]
+    freedom, windows = scenario.freedom, scenario.change.windows
+    return Expected(routes, len(scenario.turns), freedom, windows, complete)
+
+
+async def _with_foreign(
+    scenario: Scenario, own: Expected, faults: Sequence[Fault] | None, seed: int | None
+) -> Expected:
+    """Return the scenario's own right runs and those under other faults or another seed."""
+    routes = list(own.routes)
+    complete = own.complete
+    for name, steps in _scripts(scenario):
+        given = None if faults is None else list(faults)
+        try:
+            met = await play(scenario, steps, faults=given, seed=seed)
+        except InputError:
+            complete = False
+            continue
+        routes.append(Route(f"{name}, under these faults", met, True))
+    return Expected(routes, own.turns, own.freedom, own.windows, complete)
 
 
 def _scripts(scenario: Scenario) -> list[tuple[str, list[Step]]]:
