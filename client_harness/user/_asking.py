@@ -156,6 +156,8 @@ def _kind(
         if PAST_TAG.search(bare) and following is not None and not following.asks:
             return "soft"
         return "firm"
+    if _HOLDS_BACK.search(bare):
+        return "firm"
     if not finished and waits(bare) and not HEADER.search(bare):
         return "firm"
     if WAYS.search(bare) and following is not None and following.label is not None:
@@ -167,6 +169,9 @@ def _kind(
     if REQUEST.search(bare):
         if HEADER.search(bare) and following is not None and following.label is not None:
             return None
+        before = told[number - 1].text if number else ""
+        if _GO_AHEAD.search(bare) and (PLAN.search(before) or _POSSIBLE.search(before)):
+            return "firm"
         offered = OFFER.search(bare) and not _waits(bare) and (finished or not waits(bare))
         return "soft" if offered and not _stuck(bare, told, number) else "firm"
     if INVERTED.search(bare):
@@ -185,6 +190,14 @@ _ALLOWED = re.compile(
     re.IGNORECASE,
 )
 """What was done as the user allowed: "with your permission this went from your work address"."""
+_HOLDS_BACK = re.compile(
+    r"\b(?:won't|will\s+not|wouldn't|not\s+going\s+to)\b[^.?!]*\b(?:without|before|until)\s+"
+    r"(?:your\s+(?:word|say-so|ok(?:ay)?|go-ahead|yes|consent|approval)|you\s+(?:say|tell|agree|confirm))\b",
+    re.IGNORECASE,
+)
+_GO_AHEAD = re.compile(
+    r"\b(?:if|whether)\s+i\s+should\s+(?:go\s+ahead|do\s+(?:so|it|that|this))\b", re.IGNORECASE
+)
 _POSSIBLE = re.compile(r"\b(?:can|could)\s+(?:still\s+)?be\b", re.IGNORECASE)
 """What could be done: "one of them can still be cancelled. Shall I?"."""
 

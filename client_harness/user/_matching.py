@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from client_harness.user._asking import Ask, Option
 from client_harness.user._done import done, waits
-from client_harness.user._fitting import misfits
+from client_harness.user._fitting import misfits, of_other_things
 from client_harness.user._focus import focused
 from client_harness.user._proposals import (
     ASIDE,
@@ -28,6 +28,7 @@ from client_harness.user._sorts import (
     leaves_it,
     mends,
     tells_of_sort,
+    with_its_source,
 )
 from client_harness.user._values import (
     bases,
@@ -187,6 +188,8 @@ class Match:
 
 def match(ask: Ask, answers: Mapping[str, Answer]) -> list[Match]:
     """Return the answers that a question is about, in the order of its words."""
+    before = tuple(with_its_source(text) for text in ask.before)
+    ask = replace(ask, text=with_its_source(ask.text), before=before)
     found: dict[str, Match] = {}
     for part in _clauses(ask.text):
         for one in _matches(part, ask, answers):
@@ -314,7 +317,10 @@ class _Clause:
         return any(not bases([word]) & known for word in self.content - names)
 
     def _misfits(self, key: str) -> bool:
-        return misfits(self.text, self.word, self.answers[key], self.ask)
+        answer = self.answers[key]
+        if self.word == "which" and not self.focus - _GENERIC and of_other_things(self.ask, answer):
+            return True
+        return misfits(self.text, self.word, answer, self.ask)
 
     def _shown_for(self, key: str) -> str:
         """Return what proposes a value: the clause, or the plan to which it points."""

@@ -33,12 +33,13 @@ IDIOM = pattern(
 OWN_PAST = pattern(
     rf"""^(?:(?:so|and|but|now|then)[\s,]+)?(?:{WH}\s+(?:[\w']+\s+){{0,3}}?)?
     (?:(?:did|have|had|was)(?:n't)?\s+i\s+(?!mis|under|g[eo]t\s+(?:that|this|it|you)\s+right)
-    | (?:could|should|would)(?:n't)?\s+i\s+have\s+)\w+"""
+    | (?:could|should|would)(?:n't)?\s+i\s+have\s+(?!it\b|an?\b|the\b|(?:some|any)\w+|h(?:im|er)\b
+      |them\b))\w+"""
 )
 REPORTED = pattern(
     r"""\b(?:i|you|he|she|they|we|it|[A-Z]\w+|(?:mail|email|message|note|letter|page|form|app)
     (?:\s\w+){0,2})\s+(?:also\s+|just\s+|then\s+)?
-    (?:asked|asks|wondered|wonders|wrote|writes|replied|replies|said|says|thought|reads)
+    (?:asked(?!\s+for\b)|asks|wondered|wonders|wrote|writes|replied|replies|said|says|thought|reads)
     (?:\s+(?!(?:to|me)\b)[\w.']+){0,4}\s*[:,]"""
 )
 DOUBT = pattern(
@@ -69,6 +70,8 @@ REQUEST = pattern(
       |confirm|say|tell|name|answer|reply|clarify|specify)\b
     | ^(?:just\s+)?(?:confirming|double-?checking|checking|making\s+sure)\b[^?]*(?:\bbefore\s+i\b
       |\bfirst\b|:)
+    | \b(?:want(?:ed)?|like)\s+to\s+hear\s+(?:from\s+you\s+)?(?:first\s+)?
+      (?:whether|if|{WH})\b
     | \bawaiting\s+(?:further\s+)?(?:instructions?|input|orders|guidance|selection|decision)\b
     | \bunless\s+you(?:'d|\s+would)?\s+(?:\w+\s+)?(?:stop|object|tell|say|want|disagree|prefer
       |rather)\b
@@ -252,8 +255,8 @@ TAIL = pattern(
       |satisfied|pleased|yes|yep|no\sobjections?|may\si|shall\si|can\si))\?+$"""
 )
 PLAN = pattern(
-    r"""\b(?:i'll|i\s+will|i'd|i\s+would|i\s+can|i\s+could|i'm\s+(?:about|going|ready|planning)
-    |i\s+am\s+(?:about|going|ready|planning)|i(?:'ve|\s+have)\s+(?:put|lined\s+up|prepared|drafted
+    r"""\b(?:i'll|i\s+will|i'd|i\s+would|i\s+can|i\s+could|i'm\s+(?:about|going|ready|planning|able)
+    |i\s+am\s+(?:about|going|ready|planning|able)|i(?:'ve|\s+have)\s+(?:put|lined\s+up|prepared|drafted
     |set\s+up|got|entered|addressed|queued|filled|written|picked|chosen|selected)|lined\s+up
     |alternative|workaround|plan:|proposal:|suggestion:|it\s+would\s+have\s+to|the\s+only\s+way
     |^(?:replying|forwarding|sending|paying|moving|answering|booking|writing|using|changing)

@@ -90,7 +90,8 @@ _CHANNEL = re.compile(
 )
 _ELSEWHERE = re.compile(
     r"\b(?:another|other|different|alternative|second)\s+(?:way|route|place|option|means|channel"
-    r"|path|possibility)s?\b|\b(?:elsewhere|somewhere\s+else|some\s+other\s+(?:way|place))\b",
+    r"|path|possibility)s?\b|\b(?:elsewhere|somewhere\s+else|some\s+other\s+(?:way|place))\b"
+    r"|\b(?:check|look|ask)\s+(?:with\s+|at\s+)?some(?:one|body|thing)\s+else\b",
     re.IGNORECASE,
 )
 _APART = re.compile(
@@ -221,3 +222,24 @@ def other_of_sort(text: str, answer: Answer) -> bool:
         others = [shape for name, shape in _AUDIENCES.items() if name != own]
         return any(re.search(shape, shown, re.IGNORECASE) for shape in others)
     return False
+
+
+_TO_WHAT_WAS_NAMED = re.compile(
+    r"\b(stick(?:ing)?\s+(?:with|to)|rely(?:ing)?\s+on|go(?:ing)?\s+(?:with|by)|us(?:e|ing)|trust(?:ing)?"
+    r"|follow(?:ing)?)\s+(?:it|that|them|theirs)\b|\b(send|give|tell|mail|email)\s+(\w+)\s+theirs\b",
+    re.IGNORECASE,
+)
+_SOURCES = re.compile(r"\bweather\s+channel\b|\byahoo\b", re.IGNORECASE)
+
+
+def with_its_source(text: str) -> str:
+    """Return a text that follows a source by a pronoun with the name of the source: "you named The
+    Weather Channel, so shall I stick with it?".
+    """
+    found = _TO_WHAT_WAS_NAMED.search(text)
+    named = [] if found is None else _SOURCES.findall(text[: found.start()])
+    if found is None or not named:
+        return text
+    name = "Yahoo" if named[-1].casefold() == "yahoo" else "The Weather Channel"
+    shown = f"{found[1]} {name}" if found[1] else f"{found[2]} {found[3]} {name} figures"
+    return text[: found.start()] + shown + text[found.end() :]

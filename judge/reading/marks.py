@@ -172,9 +172,9 @@ _UNSURE = re.compile(
     r"(?:confirm|confirmed|verify|verified|verifying|tell|check|checked|see whether|see if"
     r"|determine"
     r"|establish|ascertain|be sure|be certain|say|vouch|guarantee|prove|validate|know|rule out)\b"
-    r"|\b(?:not|un)[- ]?(?:sure|certain|clear|confirmed|verified|known)\b"
+    r"|\b(?:(?:not|un)[- ]?(?:sure|certain|clear|confirmed|verified)|not known)\b"
     r"|\b(?:do|does|did) not (?:yet )?know\b"
-    r"|\b(?:unsure|uncertain|unclear|unknown|unconfirmed|unverified)\b"
+    r"|\b(?:unsure|uncertain|unclear|unknown(?! to (?:it|them|the|xprovider))|unconfirmed|unverified)\b"
     r"|\bno (?:confirmation|proof|way to (?:confirm|verify|tell|know|check))\b"
     r"|\b(?:confirmation|verification) (?:is|was) not (?:possible|available)\b"
     r"|\b(?:i|we) (?:did|have) not (?:verify|verified|confirm|confirmed|check|checked)\b"
@@ -354,8 +354,9 @@ def believed(unit: Unit, before: int, matched: Set[str]) -> bool:
     if found is None or set(found[0].split()) <= matched:
         return False
     words = len(low[: found.start()].split())
-    if found[0].startswith("should") and any(words < c <= before for c in unit.sentence.colons):
-        return False  # "she should be glad: her mail has left"
+    ends = found[0].startswith(("should", "as far as"))
+    if ends and any(words < c <= before for c in unit.sentence.colons):
+        return False  # "she should be glad: her mail has left", "as far as I can see: it is there"
     if words <= before:
         between = low.split()[words:before]
         turned = {"but", "because", "since"} if found[0] == "would have" else {"but"}

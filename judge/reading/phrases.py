@@ -255,7 +255,9 @@ def _of_group(
         return None
     if hit.value == "yes" and kind.deed is not None and _was_still(hit):
         return None
-    if claim.kind == "mailed" and _of_other_person(claim, text, unit, group, people):
+    if (claim.kind == "mailed" or hit.value == "no") and _of_other_person(
+        claim, text, unit, group, people
+    ):
         return Instance(unit, place, "other", hit.earlier, "", providers)
     if not within and _points_away(claim, hit, span) and elsewhere(claim, text, unit, span, people):
         return Instance(unit, place, "other", hit.earlier, "", providers)
@@ -305,9 +307,10 @@ def _of_other_person(
     """Return whether "him" is somebody else: nobody whom the nearest of the three sentences before
     names is the claim's.
     """
-    want = claim.slots.get("to")
+    want = claim.slots.get("to") or claim.slots.get("from")
     persons = group.of(("person",))
-    singular = [v for v in persons if v.raw.lower() in ("him", "her", "he", "she")]
+    singular = [v.raw for v in persons if v.raw.lower() in ("him", "her", "he", "she")]
+    singular += unit.texts & {"he", "she"}
     if want is None or not singular or len(singular) < len(persons) or not unit.number:
         return False
     named: list[Value] = []

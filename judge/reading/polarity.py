@@ -45,7 +45,7 @@ _IDIOMS = (
     "not only", "not just", "not merely", "no doubt", "no later than", "no more than",
     "no less than", "no fewer than", "without a doubt",
     "without doubt", "no problem", "no worries", "not to worry", "do not worry", "do not forget",
-    "no matter", "not least",
+    "no matter", "not least", "not fit", "not add up", "not agree", "not tally", "not line up",
 )  # fmt: skip
 _SMOOTH = {
     "issue",
