@@ -60,8 +60,9 @@ async def _own(scenario: Scenario) -> Expected:
             complete = False  # the proof tells why; here, no outcome is known
             continue
         routes += [Route(name, faulted, True), Route(f"{name}, without faults", clean, False)]
-    freedom, windows = scenario.freedom, scenario.change.windows
-    return Expected(routes, len(scenario.turns), freedom, windows, complete)
+    return Expected(
+        routes, len(scenario.turns), scenario.freedom, scenario.change.windows, complete
+    )
 
 
 async def _with_foreign(

@@ -24,6 +24,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home
 
 
+@pytest.mark.long
 def test_the_contracts_hold_for_the_service_of_the_page(copy: Path) -> None:
     contracts = (
         "tests/services/test_contract.py",

@@ -81,6 +81,7 @@ def test_a_scenario_can_ask_for_the_new_check(copy: Path) -> None:
     assert findings["short_enough"]["why"].startswith("the agent used more than 3 words (event")
 
 
+@pytest.mark.long
 def test_the_new_agent_is_listed_and_plays(copy: Path) -> None:
     listed = json.loads(run(copy, "-m", "client_harness", "list", "agents", "--json"))
     assert {"name": "counter", "about": "says how many tools it has"} in listed

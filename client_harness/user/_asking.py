@@ -136,6 +136,8 @@ def _kind(
     A text is `finished` if it reports a deed: then it waits for the user only where it says so.
     """
     bare = unquoted(part)
+    if _HOLDS_BACK.search(bare):
+        return "firm"
     if idle(bare) or _reported(bare) or (finished and parting(bare)):
         return None
     if BARE.search(bare) and number and idle(told[number - 1].text):
@@ -155,8 +157,6 @@ def _kind(
             return "firm" if planned or open_yet or AGREE.search(bare) else None
         if PAST_TAG.search(bare) and following is not None and not following.asks:
             return "soft"
-        return "firm"
-    if _HOLDS_BACK.search(bare):
         return "firm"
     if not finished and waits(bare) and not HEADER.search(bare):
         return "firm"
@@ -206,7 +206,7 @@ def _chats(text: str, following: Sentence | None) -> bool:
     """Return whether a question in a text that reports a deed is about no wish of the user."""
     if any(shape.search(text) for shape in (WISHES, CONSULTS, REQUEST, WEAK)):
         return False
-    if re.search(r"\bwhich\b", text, re.IGNORECASE):
+    if re.search(r"\bwhich\b|\bshould\b|^would\b.*\bdo\?", text, re.IGNORECASE):
         return False
     if following is not None and not following.asks:
         return True

@@ -57,7 +57,7 @@ _WAITS = pattern(
     rf"""\byour\s+(?:\w+\s+)?(?!answer|reply|response){_ANSWER}\b
     | \byour\s+(?:answer|reply|response)\s+(?:decides|settles|determines|is\s+(?:needed|required))\b
     | \b(?:for|on|until|without|(?<!along\s)with|pending)\s+your\s+(?:answer|reply|response)\b
-    | \b{_ANSWER}\s+from\s+you\b
+    | (?<!\bhas\sone\s)(?<!\bhas\san\s)(?<!\bgot\san\s)\b{_ANSWER}\s+from\s+you\b
     | \b(?:pending|awaiting|needs?|required?|requires|use|without|want|provide|give\s+me
       |give\s+it)\s+
       (?:an?\s+|the\s+)?(?:\w+\s+){{0,2}}{_ANSWER}\b

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from client_harness.user._asking import Ask
 from client_harness.user._proposals import names_value
 from client_harness.user._shapes import PLAN
-from client_harness.user._sorts import mends, sorts_of
+from client_harness.user._sorts import mends, sorts_of, spelled_out
 from client_harness.user._values import bases, tokens, words
 from scenarios.answer import Answer
 
@@ -43,6 +44,13 @@ def misfits(text: str, word: str, answer: Answer, ask: Ask) -> bool:
     return not offered and not mends(text, answer)
 
 
+def pointed(ask: Ask) -> Ask:
+    """Return an ask whose sentences name what they point to in the sentence before them."""
+    told = [*ask.before, ""]
+    before = tuple(spelled_out(text, told[at + 1]) for at, text in enumerate(ask.before))
+    return replace(ask, text=spelled_out(ask.text, told[0]), before=before)
+
+
 def _ways_of(text: str) -> bool:
     """Return whether a sentence names ways to go on: "I can cancel it, or leave it"."""
     return PLAN.search(text) is not None or re.search(r"\bor\b", text) is not None
@@ -52,7 +60,7 @@ _COUNTED = re.compile(
     r"\b(?:two|three|four|both|several|multiple|\d)\s+(?:(?!of\b)[\w'-]+\s+){0,2}?([\w-]*[^s\W]s)\b"
     r"(?:\s+(?:for|of)\s+((?-i:[A-Z])\w+))?"
     r"|\bboth\s+(?:[\w']+\s+){1,5}?(address|account|number)\b"
-    r"|\bonce\s+(?:with|under|by)\s+(?:an?|the|your)\s+(?:\w+\s+){0,2}?(number|address)\b",
+    r"|\bonce\s+(?:with|under|by)\s+(?:an?|the|your)\s+([\w-]+)\b",
     re.IGNORECASE,
 )
 

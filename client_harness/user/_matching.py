@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from client_harness.user._asking import Ask, Option
 from client_harness.user._done import done, waits
-from client_harness.user._fitting import misfits, of_other_things
+from client_harness.user._fitting import misfits, of_other_things, pointed
 from client_harness.user._focus import focused
 from client_harness.user._proposals import (
     ASIDE,
@@ -28,7 +28,6 @@ from client_harness.user._sorts import (
     leaves_it,
     mends,
     tells_of_sort,
-    with_its_source,
 )
 from client_harness.user._values import (
     bases,
@@ -104,7 +103,8 @@ _THING = (
 )
 _NEW_THING = re.compile(
     r"\b(?:i|me\s+to|like\s+to|want\s+to)\s+(?:(?:also|just|please)\s+)?\w+"
-    r"(?:\s+(?:up|out|in|down|you|him|her|them|it))?\s+(?:an?|some|any)\s+" + _THING,
+    r"(?:\s+(?:up|out|in|down|you|him|her|them|it))?\s+(?:(?:an?|some|any)\s+|some(?=thing))"
+    + _THING,
     re.IGNORECASE,
 )
 _OWNER = re.compile(r"^\W*[Ww]hat(?:'s| is| are)\s+([A-Z]\w+)'s\b")
@@ -138,7 +138,9 @@ _SKIPS = re.compile(
 _TOMORROWS = re.compile(r"\btomorrow['\u2019]s\b", re.IGNORECASE)
 """What is of tomorrow is not put off until then."""
 _TO_DO_ABOUT = re.compile(r"\bwhat\b[^?]*\bdo\s+(?:about|with)\b", re.IGNORECASE)
-_IF_SO_WHERE = re.compile(r",?\s+and\s+if\s+so,?\s+(?:where|which|what|how)\W*$", re.IGNORECASE)
+_IF_SO_WHERE = re.compile(
+    r",?\s+and\s+(?:if\s+so,?\s+)?(?:where|which|what|how)\W*$", re.IGNORECASE
+)
 _INSTEAD = re.compile(
     r"\b(?:what|which|how|who)\b[^?]*\b(?:(?:use|try|do|take|go\s+with|send|proceed)\b[^?]*\binstead"
     r"|handle|proceed|go\s+on)\b|\bhow\s+else\b"
@@ -188,8 +190,7 @@ class Match:
 
 def match(ask: Ask, answers: Mapping[str, Answer]) -> list[Match]:
     """Return the answers that a question is about, in the order of its words."""
-    before = tuple(with_its_source(text) for text in ask.before)
-    ask = replace(ask, text=with_its_source(ask.text), before=before)
+    ask = pointed(ask)
     found: dict[str, Match] = {}
     for part in _clauses(ask.text):
         for one in _matches(part, ask, answers):
@@ -441,7 +442,7 @@ class _Clause:
     def points(self) -> bool:
         """Return whether the clause leaves to the text around it what it is about."""
         if self.word in ("who", "whom", "whose"):
-            return True
+            return "yours" not in tokens(self.text)
         if self.word:
             if self.focus - _GENERIC or self.word in ("when", "where", "why"):
                 return False

@@ -135,7 +135,7 @@ REQUEST = pattern(
     | ^(?:just|a\s+(?:quick\s+)?)\s*nod\b
     | \b(?:say|tell\s+me|specify|confirm|clarify)\s+(?:in|to|for|from|with|at|on)\s+{WH}\b
     | \bcorrect\s+me\b | \bwhat\s+i\s+(?:still\s+)?need\b
-    | \b(?:questions?|need(?:ed)?\s+from\s+you)\s*:
+    | \b(?:(?<!your\s)questions?|need(?:ed)?\s+from\s+you)\s*:
     | \b(?:i'm|i\s+am|i\s+was|just|still|was)\s+(?:\w+\s+)?wondering\s+(?:if|whether|{WH})\b
     | ^(?:still\s+)?(?:not\s+(?:\w+\s+)?(?:sure|certain|clear)|unsure
       |unclear)\s+(?:about\s+)?(?:{WH}|if|whether)\b[^.]*\b(?:you|should|meant|right)\b
@@ -263,7 +263,7 @@ PLAN = pattern(
       |my\s+guess|i'm\s+(?!not|sorry|hold|wait|paus|stuck|happy|afraid|here|around|glad|done)\w+ing
     |i've\s+taken|i'm\s+inclined|i\s+am\s+inclined|i'm\s+leaning|i\s+lean|i\s+tend|i\s+(?:think
       |guess|suppose|assume|believe|take\s+it)|i\s+(?:plan|propose|suggest|intend|recommend|want)
-    |(?:my|the)\s+(?:plan|proposal|suggestion)|instead|ready\s+to|about\s+to|planned|proposed?)\b"""
+    |(?:my|the)\s+(?:plan|proposal|suggestion)|instead|ready\s+to|(?:is|are)\s+ready|about\s+to|planned|proposed?)\b"""
 )
 YOURS = pattern(r"\b(?:you|your|yours|you'd|me|should\s+i|shall\s+i|may\s+i|can\s+i|i\s+should)\b")
 WISHES = pattern(

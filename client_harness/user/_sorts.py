@@ -55,10 +55,12 @@ _SEEN_TO = re.compile(
     r"|his)\s+(?:\w+\s+){1,2}?)\s?(?:to\s+be\s+)?(?:changed|fixed|undone|cancell?ed|corrected|repaired"
     r"|mended|reversed|withdrawn|taken\s+(?:back|down|off|out)|put\s+(?:right|straight)|set\s+(?:right"
     r"|straight)|sorted(?:\s+out)?|cleared(?:\s+up)?|removed|deleted|refunded|returned|revoked|recalled"
-    r"|amended|adjusted|updated|replaced|switched|moved|settled|resolved|dealt\s+with)\b",
+    r"|amended|adjusted|updated|replaced|switched|moved|settled|resolved|dealt\s+with)\b"
+    r"|\b(?:it|this|that|they|one(?:\s+of\s+\w+)?)\s+(?:can|could|may)\s+(?:still\s+)?be\s+(?:changed|fixed|undone|switched"
+    r"|cancell?ed|corrected|reversed|withdrawn|set|taken\s+back|put\s+right)\b",
     re.IGNORECASE,
 )
-"""A wish that something be seen to: "do you want that changed?"."""
+"""A wish that something be seen to, or that it can be: "do you want that changed?"."""
 _WHAT_WENT_WRONG = (
     r"(?:it|this|that|them|these|those|one|either|duplicate|second|first|extra|surplus|wrong|double"
     r"|payment|transfer|request|money|mistake|error|situation|things|matters?|problem|issue|mix-?up"
@@ -225,21 +227,46 @@ def other_of_sort(text: str, answer: Answer) -> bool:
 
 
 _TO_WHAT_WAS_NAMED = re.compile(
-    r"\b(stick(?:ing)?\s+(?:with|to)|rely(?:ing)?\s+on|go(?:ing)?\s+(?:with|by)|us(?:e|ing)|trust(?:ing)?"
-    r"|follow(?:ing)?)\s+(?:it|that|them|theirs)\b|\b(send|give|tell|mail|email)\s+(\w+)\s+theirs\b",
+    r"\b(stick(?:ing)?\s+(?:with|to)|stay(?:ing)?\s+with|rely(?:ing)?\s+on|go(?:ing)?\s+(?:with|by)"
+    r"|us(?:e|ing)|trust(?:ing)?|follow(?:ing)?|tak(?:e|ing))\s+(?:it|that|them|theirs)\b"
+    r"|\b((?:send|give|tell|mail|email)\s+\w+)\s+"
+    r"(?:theirs|those|their\s+(?:figures?|numbers?|readings?|forecast|version))\b",
     re.IGNORECASE,
 )
-_SOURCES = re.compile(r"\bweather\s+channel\b|\byahoo\b", re.IGNORECASE)
+_THE_ONE_NAMED = re.compile(
+    r"\bthe\s+one\s+(?:that\s+)?you\s+(?:asked\s+for|named|mentioned|go\s+by)\b", re.IGNORECASE
+)
+_SOURCES = re.compile(
+    rf"\bthe\s+weather\s+channel\b|\byahoo\b|{_FORECASTERS.pattern}", re.IGNORECASE
+)
+_PAIR = re.compile(
+    r"((?:The\s)?[A-Z]\w+(?:\s[A-Z]\w+)*),?\s(?:and\s|or\s|one\s)(?:one\s)?(?:from\s)?"
+    r"((?:The\s)?[A-Z]\w+(?:\s[A-Z]\w+)*)"
+)
+_BY_PLACE = re.compile(
+    r"\bthe\s+(first|second|former|latter)(?:\s+(?:one|two|of\s+the\s+two))?\b(?!\s+\w+\s*(?:payment|transfer"
+    r"|request|mail|email|time))",
+    re.IGNORECASE,
+)
 
 
-def with_its_source(text: str) -> str:
-    """Return a text that follows a source by a pronoun with the name of the source: "you named The
-    Weather Channel, so shall I stick with it?".
+def spelled_out(text: str, before: str) -> str:
+    """Return a text with the name of what it points to: "you named The Weather Channel, so shall I
+    stick with it?", "AccuWeather and Yahoo are up. May I take the first?".
     """
+    pair = _PAIR.search(before)
+    chosen = _BY_PLACE.search(text)
+    if pair is not None and chosen is not None:
+        first = chosen[1].casefold() in ("first", "former")
+        text = text[: chosen.start()] + pair[1 if first else 2] + text[chosen.end() :]
+    text = _THE_ONE_NAMED.sub("The Weather Channel", text)
     found = _TO_WHAT_WAS_NAMED.search(text)
-    named = [] if found is None else _SOURCES.findall(text[: found.start()])
-    if found is None or not named:
+    if found is None:
         return text
-    name = "Yahoo" if named[-1].casefold() == "yahoo" else "The Weather Channel"
-    shown = f"{found[1]} {name}" if found[1] else f"{found[2]} {found[3]} {name} figures"
-    return text[: found.start()] + shown + text[found.end() :]
+    head = text[: found.start()]
+    named = [*_SOURCES.finditer(before), *_SOURCES.finditer(head)]
+    if not named:
+        return text
+    figures = "" if found[1] else " figures"
+    shown = f"{found[1] or found[2]} {named[-1][0]}{figures}"
+    return head + shown + text[found.end() :]

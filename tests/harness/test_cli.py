@@ -92,6 +92,7 @@ def test_show_tells_all_there_is(name: str, kind: str, holds: str) -> None:
     assert holds in command("show", name).out
 
 
+@pytest.mark.long
 def test_everything_listed_can_be_shown() -> None:
     for kind in ("service", "fault", "check", "agent", "suite"):
         for entry in command("list", f"{kind}s", "--json").json:

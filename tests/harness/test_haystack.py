@@ -95,6 +95,7 @@ def test_how_many_sessions_a_solver_remembers_can_be_chosen(tmp_path: Path) -> N
     assert json.loads(told.out)["agents"][0]["base"]["passed"] == 1
 
 
+@pytest.mark.long
 def test_each_failed_trial_has_a_label_and_its_published_error(naive: dict[str, Any]) -> None:
     (figures,) = naive["haystack"]
     assert figures["labels"] == {

@@ -82,6 +82,7 @@ PLAGUE = """
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("era", ERAS)
 async def test_a_public_server_behind_faults(public: list[str], tmp_path: Path, era: str) -> None:
     profile = tmp_path / "profile.yaml"

@@ -138,6 +138,7 @@ def test_stdio_serves_a_category(category: str) -> None:
     anyio.run(look, started(**entry))
 
 
+@pytest.mark.long
 def test_http_serves_every_category() -> None:
     async def look(ways: dict[str, Any]) -> None:
         for way in ways["servers"]:

@@ -129,6 +129,7 @@ def small_world() -> World:
     return World.open(world.image(), world.tables)
 
 
+@pytest.mark.long
 async def test_200_episodes_in_one_process_do_not_cross() -> None:
     world = small_world()
     sessions: dict[str, Session] = {}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 
+import pytest
+
 from scenarios.load import written
 from tests.mutants.table import Result, jobs_of, one, scenario
 
@@ -28,6 +30,7 @@ def results() -> list[Result]:
     return [one(job, SEED, check=True) for job in jobs]
 
 
+@pytest.mark.long
 def test_every_mutant_is_refused_or_excused_with_a_good_line() -> None:
     made = results()
     assert len(made) == COUNT + REPLIES
