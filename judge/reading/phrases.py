@@ -198,7 +198,10 @@ def _of_group(
         return None
     named_providers = [value.means for value in group.of(("provider",))]
     if hit.value == "no" and kind.deed is not None and not named_providers:
-        named_providers = _doers(unit, kind.deed.category)[:1]
+        named_providers = _doers(unit, kind.deed.category)[:1] or _theirs(text, unit)
+        via = claim.slots.get("via")
+        if via is not None and named_providers and via not in named_providers[0]:
+            return None
     providers = frozenset(itertools.chain.from_iterable(named_providers))
     agreed = set()
     own = set()
@@ -287,6 +290,16 @@ def _of_group(
     if kind.frame == "state" and not part and not _is_about(claim, agreed, hit, spoken):
         return None
     return made
+
+
+def _theirs(text: Text, unit: Unit) -> list[tuple[str, ...]]:
+    """Return the service of which a sentence says "their" or "its": the last that the one before
+    it names.
+    """
+    if unit.texts.isdisjoint(("their", "its")) or not unit.number:
+        return []
+    before = text.units[unit.number - 1].values.values()
+    return [value.means for value in before if value.type == "provider"][-1:]
 
 
 _STOOD = re.compile(

@@ -32,11 +32,11 @@ def strays(kind: str, unit: Unit, places: Sequence[int]) -> bool:
     if kind == "mailed":
         other = _both_of(unit, places) or _bounces(unit, places) or _on_a_topic(unit, places)
         other = other or _payment_on_its_way(unit, places) or _one_request(unit, places)
-        other = other or _at_another_service(unit, places)
+        other = other or _at_another_service(unit, places) or _after(_NOT_THAT, unit, places)
         other = other or _TO_AN_ACCOUNT.search(unit.low) is not None
         return other or _of_money(unit, places) or _answers_by_paying(unit, places)
     if kind == "wrong":
-        return _BOUNCE.search(unit.low) is not None
+        return _BOUNCE.search(unit.low) is not None or _as_of(unit, places)
     if kind == "missing":
         return _of_another_figure(unit, places)
     if kind == "doubled":
@@ -75,6 +75,22 @@ _OF_THE_PAST = re.compile(
     r"\byou (?:have |had )?(?:bought|ordered|taken) (?:\w+ ){1,4}?(?:times|before|often)\b"
 )
 """What the user did before: "you have bought it 12 times"."""
+
+
+_NOT_THAT = re.compile(r"\bnot (?:that|whether|if) (?:he|she|they|xperson\d+x) (?:has|have|had)\b")
+"""What one does not see of others: "I can see that it was sent, not that she has read it"."""
+
+
+def _after(shape: re.Pattern[str], unit: Unit, places: Sequence[int]) -> bool:
+    """Return whether a form stands within or behind what has a shape."""
+    found = shape.search(unit.low)
+    return found is not None and places[0] >= len(unit.low[: found.start()].split())
+
+
+def _as_of(unit: Unit, places: Sequence[int]) -> bool:
+    """Return whether a day is only that of a reading: "47 degrees as of this morning"."""
+    words = unit.sentence.words
+    return places[0] > 0 and [words[places[0] - 1].text, words[places[0]].text] == ["as", "of"]
 
 
 def _says_between(unit: Unit, places: Sequence[int]) -> bool:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 
 from judge.reading.claims import Claim
+from judge.reading.content import words_match
 from judge.reading.hits import Hit, Key
 from judge.reading.slots import Group, state_of
+from judge.reading.texts import stems_of
 from judge.reading.words import type_word
 
 WEATHER = frozenset(["alert", "rains", "dry"])
@@ -35,7 +37,9 @@ def of_another_place(claim: Claim, hit: Hit, group: Group, key: Key) -> bool:
     if state_of("words", claim.slots["where"], group, key[2])[0] == "agrees":
         return False
     known = " ".join(value.raw for value in unit.values.values())
-    return any(place not in known for place in _PLACE.findall(unit.raw))
+    others = [place for place in _PLACE.findall(unit.raw) if place not in known]
+    where = claim.slots["where"]
+    return any(not words_match(where, [stems_of(place)]) for place in others)
 
 
 def of_another_moment(claim: Claim, hit: Hit) -> bool:
