@@ -69,6 +69,8 @@ def of_other_things(ask: Ask, answer: Answer) -> bool:
     """Return whether "which of the two" is of things with which an answer has nothing to do: the
     sentence before counts two mails, or two addresses of somebody whom the answer does not know.
     """
+    if ask.before and _OUT_OF.search(ask.before[0]):
+        return "account" not in sorts_of(answer)
     counted = _COUNTED.search(ask.before[0]) if ask.before else None
     if counted is None or names_value(ask.before[0], answer) or ask.options:
         return False

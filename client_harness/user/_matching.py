@@ -75,7 +75,8 @@ _POINTS = words(
     " so there other others latter former following below above it's that's which who whom"
 )
 _IDIOM = re.compile(
-    r"\bworks?\s+(?:for|best|better|out)\b|\b(?:that|this|it)\s+(?:would\s+|will\s+)?works?\b",
+    r"\bworks?\s+(?:for|best|better|out)\b|\b(?:that|this|it)\s+(?:would\s+|will\s+)?works?\b"
+    r"|\b(?:is|are)\s+there\b",
     re.IGNORECASE,
 )
 _MANY = re.compile(
@@ -144,7 +145,8 @@ _IF_SO_WHERE = re.compile(
 _INSTEAD = re.compile(
     r"\b(?:what|which|how|who)\b[^?]*\b(?:(?:use|try|do|take|go\s+with|send|proceed)\b[^?]*\binstead"
     r"|handle|proceed|go\s+on)\b|\bhow\s+else\b"
-    r"|\bwhat\s+(?:should|shall|can|may|could|do)\s+i\s+(?:use|go\s+(?:by|with)|rely\s+on)"
+    r"|\bwhat\s+(?:(?:should|shall|can|may|could|do)\s+i|(?:would|do)\s+you\s+(?:like|want)\s+me\s+to)"
+    r"\s+(?:use|go\s+(?:by|with)|rely\s+on)"
     r"(?:\s+in\s+its\s+place|\s+for\s+now)?\W*$"
     r"|^\W*what\s+else\s+(?:may|can|could|should|shall)\s+i\s+(?:use|go\s+by|rely\s+on|check|try)\b"
     r"|^\W*(?:any\s+)?alternatives?\b"
@@ -269,8 +271,7 @@ class _Clause:
             return []
         if len(self.answers) == 1 and not self.ask.soft and _INSTEAD.search(self.text):
             return [self._match(key, "") for key in self.answers]
-        further = not self.word and _ALSO.search(self.text)
-        if self.ask.soft or further:
+        if self.ask.soft or (not self.word and _ALSO.search(self.text)):
             return []
         if not self.points():
             return self._planned()
@@ -455,8 +456,7 @@ class _Clause:
                 return not self.content or bool(set(tokens(self.text)) & _WHAT_TO_DO)
         if waits(self.text) or _SKIPS.search(self.text):
             return True
-        said = set(tokens(self.text))
-        return not self.content or bool(said & _POINTS)
+        return not self.content or bool(set(tokens(self.shown)) & _POINTS)
 
     def _proposes(self) -> bool:
         if self.word:
@@ -514,7 +514,7 @@ class _Clause:
             bad = wrongly(text, answer)
             if good and bad:
                 several.append(key)
-            if good or mentions(text, wrong(answer)) or mentions_other(text, answer):
+            if good or bad:
                 valued.append(key)
         told = bases(tokens(text))
         named = []

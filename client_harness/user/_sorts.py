@@ -16,7 +16,7 @@ from scenarios.answer import Answer
 _SORTS = {
     "source": words(
         "source sources service services provider providers forecast forecasts site website app"
-        " station reading readings data forecaster number numbers figure figures report"
+        " station reading readings data forecaster number numbers figure figures report word"
     ),
     "account": words("account accounts mailbox mailboxes inbox address sender channel"),
     "audience": words("visibility audience privacy setting visible"),
@@ -64,7 +64,7 @@ _SEEN_TO = re.compile(
 _WHAT_WENT_WRONG = (
     r"(?:it|this|that|them|these|those|one|either|duplicate|second|first|extra|surplus|wrong|double"
     r"|payment|transfer|request|money|mistake|error|situation|things|matters?|problem|issue|mix-?up"
-    r"|difference|rest)"
+    r"|difference|rest|\$?\d[\d.]*)"
 )
 _WRONG_ONE = re.compile(rf"\b{_WHAT_WENT_WRONG}\b", re.IGNORECASE)
 _THEM = r"(?:it|things|that|this|them|those|these|both|everything|the\s+\$?[\w.,]+)"

@@ -109,7 +109,8 @@ _EITHER = re.compile(
 )
 _NOT_EITHER = re.compile(
     r"\b(?:not|never|no|nor|neither|nothing|nobody)\b.{0,60}"
-    r"\beither(?:$| (?:of (?:them|these|those|the)|one|time|way|call|list|mail|email)\b)"
+    r"\beither(?:$| (?:of (?:them|these|those|the)|one|time|way|call|list|mail|email|number"
+    r"|name)\b)"
 )
 """Denied of both is no choice: "it is not on either list"."""
 _OPTION = re.compile(
@@ -229,7 +230,7 @@ def marked(text: str, today: str, people: tuple[str, ...]) -> Marks:
         if _takes_back(unit) and not _of_what_failed(taken, unit):
             last = unit.number
             takes.add(unit.number)
-        elif hedges_before(unit):
+        elif hedges_before(unit) or (unit.number and _EACH_FAILED.match(unit.low)):
             hedged.add(unit.number - 1)
         if _either(taken, unit, either):
             either.add(unit.number)
@@ -260,10 +261,26 @@ _OF_WHICH = re.compile(r"\b(?:xprovider\d+x|it|its|the \w+)\b.*\b(?:so|and) (?:i
 """What "it" stands for where the same sentence names it: "its data is old, so don't go by it"."""
 
 
+_EACH_FAILED = re.compile(
+    r"(?:but )?(?:both|each) times?\b.*\b(?:but|yet) it (?:never|did not|was not)\b"
+)
+"""What became of the tries of the sentence before: "both times it said so, but it never came"."""
+_BEYOND_BELIEF = re.compile(
+    r"(?:but |and |so )?(?:that|this|it|which) (?:can|could) not be (?:right|true)\b"
+)
+_SHOWN = re.compile(
+    r"\b(?:page|list|app|screen|site|record|card|xprovider\d+x)(?: \w+)? "
+    r"(?:says?|shows?|lists?|has|counts?|gives?)\b"
+)
+"""What a service shows, of which the next sentence says "that can't be right"."""
+
+
 def _of_what_failed(text: Text, unit: Unit) -> bool:
     """Return whether one should not count on what the sentence before denies, "the first try is
     not in Sent. I wouldn't count on it", or on what the same sentence names.
     """
+    if unit.number and _BEYOND_BELIEF.match(unit.low):
+        return _SHOWN.search(text.units[unit.number - 1].low) is not None
     found = _COUNTS_ON.search(unit.low)
     if not unit.number or found is None:
         return False

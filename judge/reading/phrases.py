@@ -147,9 +147,7 @@ def _instances(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
     found = []
     back = marked(*key).takes_back if claim.kind in _OF_TEXTS else frozenset()
     for hit in hits(claim.kind, key):
-        if hit.unit.number in back:
-            continue
-        made = _instance(claim, key, hit, spoken)
+        made = None if hit.unit.number in back else _instance(claim, key, hit, spoken)
         if made is not None:
             found.append(made)
     return found
@@ -352,6 +350,7 @@ def _stands_in(unit: Unit, want: float) -> bool:
 _SUMMED = re.compile(
     r"\b(?:in total|altogether|all told|combined|(?:2|two|xnumber\d+x) (?:equal )?(?:halves|parts"
     r"|payments|transfers|instal?lments))\b"
+    r"|\b(?:second|another|separate|further) (?:\w+ ){0,2}?(?:sale|order|payment|transfer)\b"
 )
 """What makes an amount one of several payments together."""
 _COMPARED = re.compile(
@@ -532,6 +531,8 @@ def _leaves_out(claim: Claim, slot: str, hit: Hit, span: tuple[int, int], spoken
     if slot not in ("what", "deed"):
         return True
     known = known_words(claim.kind) | _bag(claim)
+    if span[0] == hit.places[0]:  # "the emails (v1 and v2) are there"
+        span = (max((c for c in hit.unit.sentence.colons if c <= span[0]), default=0), span[1])
     return not foreign(hit.unit, span, hit.places, known)
 
 

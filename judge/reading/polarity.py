@@ -91,17 +91,9 @@ _DOUBTS = {
     "assume", "assumed", "suspect", "guess",
 }  # fmt: skip
 _SURE = {
-    "sure",
-    "certain",
-    "clear",
-    "know",
-    "known",
-    "tell",
-    "say",
-    "determine",
-    "guarantee",
-    "positive",
-}
+    "sure", "certain", "clear", "know", "known", "tell", "say", "determine", "guarantee",
+    "positive", "promise", "swear",
+}  # fmt: skip
 _HEDGES = {
     "may",
     "might",

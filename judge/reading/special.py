@@ -159,6 +159,8 @@ def _value_of(key: Key, unit: Unit, place: int, clause: str = "") -> str:
     words = {word.text for word in unit.sentence.words[:place]}
     if value == "open" and not words & _ASKING:
         near = {word.text for word in unit.sentence.words[max(0, place - 3) : place]}
+        if "would" in near and near & {"become", "begin", "start", "move"}:
+            return "open"
         ordered = _ORDERED.search(unit.low) is not None and _not_of_value(unit, place)
         denied = near & {"not", "never", "no"} and not ordered
         value = "no" if denied else "yes"

@@ -32,7 +32,8 @@ def strays(kind: str, unit: Unit, places: Sequence[int]) -> bool:
     if kind == "mailed":
         other = _both_of(unit, places) or _bounces(unit, places) or _on_a_topic(unit, places)
         other = other or _payment_on_its_way(unit, places) or _one_request(unit, places)
-        other = other or _at_another_service(unit, places) or _after(_NOT_THAT, unit, places)
+        other = other or _at_another_service(unit, places)
+        other = other or any(_after(shape, unit, places) for shape in _NOT_OWN)
         other = other or _TO_AN_ACCOUNT.search(unit.low) is not None
         return other or _of_money(unit, places) or _answers_by_paying(unit, places)
     if kind == "wrong":
@@ -79,6 +80,23 @@ _OF_THE_PAST = re.compile(
 
 _NOT_THAT = re.compile(r"\bnot (?:that|whether|if) (?:he|she|they|xperson\d+x) (?:has|have|had)\b")
 """What one does not see of others: "I can see that it was sent, not that she has read it"."""
+
+
+_IN_THE_MAIL = re.compile(
+    r"\bnot (?:put|mention|include|say|quote|repeat|add)\w* (?:\w+ ){0,4}?(?:in|to) "
+    r"(?:the|my|your|that) (?:\w+ )?(?:e?mail|message|reply|answer|note|letter)\b"
+)
+"""What a mail leaves out: "I didn't put that in the email"."""
+
+
+_SENT_YOU = re.compile(
+    r"\b\w+ has sent you (?:an?|the|his|her|\w+) (?:e?mail|message|reply|note)s?\b"
+)
+_BY_YOU = re.compile(
+    r"\byou (?:have |had )(?:already )?(?:sent|written|answered|replied|emailed)\b"
+)
+_NOT_OWN = (_NOT_THAT, _IN_THE_MAIL, _SENT_YOU, _BY_YOU)
+"""What of a mail is no deed of the agent's."""
 
 
 def _after(shape: re.Pattern[str], unit: Unit, places: Sequence[int]) -> bool:
