@@ -69,8 +69,11 @@ def _written(unit: Unit, place: int) -> str:
     return unit.sentence.words[place].text if value is None else value.raw
 
 
-_UNSAID = re.compile(r"\b(?:it|that|they) (?:does|did|do) not (?:spell out|say|mention)\b")
-"""What a mail does not say may be so all the same."""
+_UNSAID = re.compile(
+    r"\b(?:it|that|they) (?:does|did|do) not (?:spell out|say|mention)\b"
+    r"|\b(?:came|went|followed) later\b"
+)
+"""What a mail does not say may be so all the same, and what came later is there."""
 _TO_DO = re.compile(r"(?:what is (?:still )?left|left to do|still to do|to do|next steps?)\b")
 _ENDS = frozenset(["but", "however"])
 _IN_GENERAL = re.compile(

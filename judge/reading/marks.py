@@ -227,7 +227,7 @@ def marked(text: str, today: str, people: tuple[str, ...]) -> Marks:
             lead = None
         if lead is not None:
             either.add(unit.number)
-        if _takes_back(unit) and not _of_what_failed(taken, unit):
+        if _takes_back(unit) and not _of_something_else(taken, unit):
             last = unit.number
             takes.add(unit.number)
         elif hedges_before(unit) or (unit.number and _EACH_FAILED.match(unit.low)):
@@ -263,8 +263,16 @@ _OF_WHICH = re.compile(r"\b(?:xprovider\d+x|it|its|the \w+)\b.*\b(?:so|and) (?:i
 
 _EACH_FAILED = re.compile(
     r"(?:but )?(?:both|each) times?\b.*\b(?:but|yet) it (?:never|did not|was not)\b"
+    r"|.*\b(?:but|yet) the copy\b.* (?:lists|shows|has|names) only\b"
 )
-"""What became of the tries of the sentence before: "both times it said so, but it never came"."""
+"""What became of what the sentence before tells: "both times it said so, but it never came"."""
+_OF_BEFORE = re.compile(
+    r"(?:a |one |and a )?(?:small |quick )?correction\b.*\bi (?:told you|said|wrote|gave)\b"
+    r".*\bx\w+\d+x"
+)
+"""A correction of an earlier turn, where this text has not named the figure: "A correction: I told
+you 95% chance of rain".
+"""
 _BEYOND_BELIEF = re.compile(
     r"(?:but |and |so )?(?:that|this|it|which) (?:can|could) not be (?:right|true)\b"
 )
@@ -275,12 +283,22 @@ _SHOWN = re.compile(
 """What a service shows, of which the next sentence says "that can't be right"."""
 
 
+def _of_something_else(text: Text, unit: Unit) -> bool:
+    """Return whether a sentence takes back nothing of its text: it corrects an earlier turn, or
+    doubts what a service shows or what failed anyway.
+    """
+    if _OF_BEFORE.match(unit.low):
+        told = {value.raw for other in text.units[: unit.number] for value in other.values.values()}
+        return told.isdisjoint(value.raw for value in unit.values.values())
+    if unit.number and _BEYOND_BELIEF.match(unit.low):
+        return _SHOWN.search(text.units[unit.number - 1].low) is not None
+    return _of_what_failed(text, unit)
+
+
 def _of_what_failed(text: Text, unit: Unit) -> bool:
     """Return whether one should not count on what the sentence before denies, "the first try is
     not in Sent. I wouldn't count on it", or on what the same sentence names.
     """
-    if unit.number and _BEYOND_BELIEF.match(unit.low):
-        return _SHOWN.search(text.units[unit.number - 1].low) is not None
     found = _COUNTS_ON.search(unit.low)
     if not unit.number or found is None:
         return False

@@ -23,7 +23,7 @@ _TOLD = frozenset(["wrote", "told", "emailed", "mailed", "replied", "answered", 
 
 def strays(kind: str, unit: Unit, places: Sequence[int]) -> bool:
     """Return whether a form of a kind speaks of another thing."""
-    if _over_a_colon(unit, places):
+    if _over_a_colon(unit, places) or _after(_NOT_THAT, unit, places):
         return True
     if _only_at_once(unit, places) or _only_later(unit, places):
         return True
@@ -78,10 +78,11 @@ _OF_THE_PAST = re.compile(
 """What the user did before: "you have bought it 12 times"."""
 
 
-_NOT_THAT = re.compile(r"\bnot (?:that|whether|if) (?:he|she|they|xperson\d+x) (?:has|have|had)\b")
-"""What one does not see of others: "I can see that it was sent, not that she has read it"."""
-
-
+_NOT_THAT = re.compile(
+    r"\bnot (?:yet )?(?:that|whether|if) (?:he|she|they|it|xperson\d+x) (?:has|have|had|reached"
+    r"|arrived|landed|settled)\b"
+)
+"""What one does not see: "I can see that it was sent, not that she has read it"."""
 _IN_THE_MAIL = re.compile(
     r"\bnot (?:put|mention|include|say|quote|repeat|add)\w* (?:\w+ ){0,4}?(?:in|to) "
     r"(?:the|my|your|that) (?:\w+ )?(?:e?mail|message|reply|answer|note|letter)\b"
@@ -95,7 +96,7 @@ _SENT_YOU = re.compile(
 _BY_YOU = re.compile(
     r"\byou (?:have |had )(?:already )?(?:sent|written|answered|replied|emailed)\b"
 )
-_NOT_OWN = (_NOT_THAT, _IN_THE_MAIL, _SENT_YOU, _BY_YOU)
+_NOT_OWN = (_IN_THE_MAIL, _SENT_YOU, _BY_YOU)
 """What of a mail is no deed of the agent's."""
 
 
@@ -166,7 +167,8 @@ def _both_of(unit: Unit, places: Sequence[int]) -> bool:
 
 
 _TAKEN_OFF = re.compile(
-    r"\b(?:account|balance|wallet|shows?|reads?)\b.*\b(?:already|now) off\b|\bdrop(?:ped|s)? by\b"
+    r"\b(?:account|balance|wallet|shows?|reads?)\b.*\b(?:already|now) (?:taken )?off\b"
+    r"|\bdrop(?:ped|s)? by\b"
 )
 """What has only been deducted: "your balance is $82.75, with the $31.80 already off"."""
 
@@ -353,6 +355,8 @@ def _of_own_doubt(unit: Unit, places: Sequence[int]) -> bool:
     """Return whether only a doubt is told: "I'm not entirely convinced that it took"."""
     words = unit.sentence.words
     after = {word.text for word in words[places[-1] + 1 : places[-1] + 4]}
+    if [words[place].text for place in places] == ["can", "not"] and after & _SAYS:
+        return True
     return not after.isdisjoint(_SURE) and words[places[-1]].text in ("not", "never")
 
 
@@ -360,6 +364,7 @@ _OPENED = re.compile(
     r"\bi (?:can|could) not (?:open|view|look at|look inside|see into|preview|play)\b"
 )
 """What one could not look at may have gone all the same."""
+_SAYS = frozenset(["confirm", "promise", "say", "tell"])
 _SURE = frozenset(["sure", "certain", "convinced", "confident", "positive", "persuaded"])
 
 
@@ -416,6 +421,8 @@ def _open_list(unit: Unit, places: Sequence[int]) -> bool:
     first = places[0]
     if first < 2 or first + 1 >= len(words) or words[first + 1].text not in _LISTS:
         return False
+    if [word.text for word in words[first - 2 : first]] == ["list", "of"]:
+        return True
     own = words[first - 1].text in ("your", "the", "my")
     return own and words[first - 2].text in _TOWARDS
 
