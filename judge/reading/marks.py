@@ -266,6 +266,10 @@ _EACH_FAILED = re.compile(
     r"|.*\b(?:but|yet) the copy\b.* (?:lists|shows|has|names) only\b"
 )
 """What became of what the sentence before tells: "both times it said so, but it never came"."""
+_THEIR_USE = re.compile(
+    r"\b(?:xperson\d+x|he|she|they) (?:can|could|should) not (?:\w+ )?(?:go by|rely|count|depend)\b"
+)
+"""What others cannot use yet: "so Jordan can't go by it for the antihistamine"."""
 _OF_BEFORE = re.compile(
     r"(?:a |one |and a )?(?:small |quick )?correction\b.*\bi (?:told you|said|wrote|gave)\b"
     r".*\bx\w+\d+x"
@@ -292,7 +296,7 @@ def _of_something_else(text: Text, unit: Unit) -> bool:
         return told.isdisjoint(value.raw for value in unit.values.values())
     if unit.number and _BEYOND_BELIEF.match(unit.low):
         return _SHOWN.search(text.units[unit.number - 1].low) is not None
-    return _of_what_failed(text, unit)
+    return _THEIR_USE.search(unit.low) is not None or _of_what_failed(text, unit)
 
 
 def _of_what_failed(text: Text, unit: Unit) -> bool:
