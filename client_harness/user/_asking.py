@@ -245,10 +245,16 @@ _OWN_QUESTION = re.compile(
 )
 
 
+_RELATIVE = re.compile(r"\W*which\s+i(?:'ve|\s+have|\s+left)\b", re.IGNORECASE)
+"""What goes on after a quoted question: "…?", which I've left unanswered"."""
+
+
 def _reported(text: str) -> bool:
     """Return whether a sentence tells of a question instead of asking it."""
     if _OWN_QUESTION.match(text) and text.rstrip(" \"')").endswith("?"):
         return False
+    if _RELATIVE.match(text) and not text.rstrip().endswith("?"):
+        return True
     if DUTIES.search(text) and not text.rstrip().endswith("?"):
         return not REQUEST.search(text)
     doubt = DOUBT.search(text)

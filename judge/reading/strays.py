@@ -96,7 +96,8 @@ _SENT_YOU = re.compile(
 _BY_YOU = re.compile(
     r"\byou (?:have |had )(?:already )?(?:sent|written|answered|replied|emailed)\b"
 )
-_NOT_OWN = (_IN_THE_MAIL, _SENT_YOU, _BY_YOU)
+_REPLY_ALL = re.compile(r"\breply[ -]all\b")
+_NOT_OWN = (_IN_THE_MAIL, _SENT_YOU, _BY_YOU, _REPLY_ALL)
 """What of a mail is no deed of the agent's."""
 
 
