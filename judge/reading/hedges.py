@@ -65,6 +65,7 @@ _BEHIND = re.compile(
     r"(?:best )?(?:guess|assumption|hope|impression|understanding|" + _SUPPOSE[3:] + r"\b"
     r"|\bi (?:can|could|would|will|do|am able to)(?: \w+ly)? not (?:\w+ly )?(?:swear|promise"
     r"|guarantee|vouch|bet my|be (?:\w+ )?(?:sure|certain|positive))\b"
+    r"(?! (?:you )?(?:that )?(?:it|this|they) (?:stays?|remains?|will)\b)"
     r"|\bdo not (?:quote|hold) me\b|\b(?:touch|knock on) wood\b|\bfingers (?:are )?crossed\b"
     r"|\bgive or take\b(?! (?:an?|the odd|one|half|some|xnumber\d+x|xmoney\d+x|xpercent\d+x)\b)"
     r"|\bwith (?:a (?:bit|little) of|some|any)? ?luck\b"
