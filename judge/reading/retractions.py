@@ -122,7 +122,8 @@ _JUDGED = _any(
 )
 """Judgements of what was said."""
 _DISOWNED = _any(
-    _LEAD + r"(?:\w+ )?(?:ignore|disregard|forget|discard|cross out|strike|scratch|skip|delete"
+    _LEAD + r"(?:\w+ )?(?:ignore|disregard|forget|discard|cross out|strike|scratch|delete"
+    r"|skip(?! (?:it|this|that) (?:today|tonight|tomorrow|xday\d+x|for)\b)"
     r"|never mind|leave out) (?:all |everything |any |most |some )?(?:of )?"
     r"(?:that|this|it|the above|above|what i(?! \w+ (?:about|of|on)\b)|everything i"
     r"|my (?:message|answer|reply|summary|words"

@@ -174,7 +174,11 @@ _TAKEN_OFF = re.compile(
 """What has only been deducted: "your balance is $82.75, with the $31.80 already off"."""
 
 
-_TO_AN_ACCOUNT = re.compile(r"\bsent to (?:your|the|my) (?:checking|savings|bank|card|account)\b")
+_TO_AN_ACCOUNT = re.compile(
+    r"\bsent to (?:your|the|my) (?:checking|savings|bank|card|account)\b"
+    r"|\bsent to (?:xperson\d+x )+from (?:your|the|my) (?:\w+ ){0,3}"
+    r"(?:checking|savings|balance|card)\b"
+)
 
 
 def _at_another_service(unit: Unit, places: Sequence[int]) -> bool:
