@@ -157,6 +157,7 @@ _IDLE = re.compile(
     r"|filled (?:in|out)|put it|kept"
     r"|(?:wrote|written|sent|emailed|paid|told)(?: to)? (?:nobody|nothing|no one|none|neither)"
     r"|took (?:it|that|them) off(?! (?:the|your|my|his|her|of)\b)"
+    r"|ordered (?:an?|the|it|that|this) (?:\w+ ){0,3}(?:transfer|payment)\b"
     r"|(?:discarded|threw (?:out|away)) (?:it|that|this|the (?:\w+ )?(?:reading|result|answer)s?)\b"
     r"|sent xprovider\d+x an?\b"
     r"|went (?:back |carefully |once more )*(?:over|through)|asked xprovider\d+x (?:to|for|again)"

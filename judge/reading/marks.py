@@ -88,7 +88,11 @@ _OPENS_AGAIN = re.compile(
     r"|\b(?:it|that) (?:is|was) (?:one|1|xnumber\d+x) of (?:these|those)"
     r"(?: (?:two|2|xnumber\d+x))? and\b|\b(?:one|1|xnumber\d+x) of the (?:two|2|xnumber\d+x)$"
 )
-_BOTH = re.compile(r"^(?:only )?(?:one|1) of \b.*\bthe other\b")
+_BOTH = re.compile(
+    r"^(?:only )?(?:one|1) of \b.*\bthe other\b"
+    r"|^(?:only )?(?:one|1) of (?:the|them|your) (?:\w+ )?(?:is|has been) "
+    r"(?:now )?(?:gone|off|out|back|withdrawn|cancelled|canceled|paid|sent|done|settled)$"
+)
 """What became of each of two is no choice: "one of the two is gone, the other is not"."""
 _EITHER = re.compile(
     r"^(?:(?:so|well|exactly|only|just|but|now|here) )*(?:one|1) of (?:these|the following"
