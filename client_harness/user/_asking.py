@@ -196,7 +196,9 @@ _HOLDS_BACK = re.compile(
     re.IGNORECASE,
 )
 _GO_AHEAD = re.compile(
-    r"\b(?:if|whether)\s+i\s+should\s+(?:go\s+ahead|do\s+(?:so|it|that|this))\b", re.IGNORECASE
+    r"\b(?:if|whether)\s+i\s+should\s+(?:go\s+ahead|do\s+(?:so|it|that|this))\b"
+    r"|\bif\s+you(?:'d\s+like|\s+want)\s+me\s+to\s+do\s+(?:so|it|that|this)\b",
+    re.IGNORECASE,
 )
 _POSSIBLE = re.compile(r"\b(?:can|could)\s+(?:still\s+)?be\b", re.IGNORECASE)
 """What could be done: "one of them can still be cancelled. Shall I?"."""
@@ -245,7 +247,10 @@ _OWN_QUESTION = re.compile(
 )
 
 
-_RELATIVE = re.compile(r"\W*which\s+i(?:'ve|\s+have|\s+left)\b", re.IGNORECASE)
+_RELATIVE = re.compile(
+    r"\W*which\s+i(?:'ve|\s+have|\s+left)\b|.*\byou\s+can\s+(?:\w+\s+)?say\s+(?:no|yes)\b",
+    re.IGNORECASE,
+)
 """What goes on after a quoted question: "…?", which I've left unanswered"."""
 
 

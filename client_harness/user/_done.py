@@ -10,7 +10,7 @@ _VERB = (
     r"(?:paid|sent|forwarded|replied|answered|moved|changed|booked|ordered|e-?mailed|told|informed"
     r"|cancell?ed|scheduled|transferred|settled|reimbursed|refunded|accepted|declined|completed"
     r"|finished|fixed|corrected|updated|reset|posted|deleted|restored|added|notified|withdrawn"
-    r"|withdrew|created|placed|tipped|written\s+to|wrote\s+(?:to\b|h(?:im|er)\b"
+    r"|withdrew|created|placed|tipped|written\s+(?:to\b|(?-i:[A-Z]))|wrote\s+(?:to\b|h(?:im|er)\b"
     r"|them\b|(?-i:[A-Z])))"
 )
 _DEED = pattern(

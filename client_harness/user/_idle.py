@@ -48,6 +48,7 @@ COURTESY = pattern(
     | \bhow\s+(?:it|that|things)\s+(?:go|goes|went|works?\s+out)\b
     | \bif\s+you(?:'d)?\s+(?:\w+\s+)?(?:like|want|prefer)\s+(?!me\b|that\b)(?:\w+\s+){0,3}
       (?:different|another|chang|adjust)
+    | ^if\s+you(?:'d)?\s+like,?\s+i\s+can\s+(?:look|check|try)\s+again\b
     | \b(?:happy|glad)\s+to\s+(?:look|check|try)\s+again\b[^.?!]*\bif\s+you(?:'d)?\s+
       (?:like|want|wish)\b
     | \bfeel\s+free\b | \bhesitate\b | \bhappy\s+to\s+(?:help|assist)\b | \bhope\s+(?:this|that)\b

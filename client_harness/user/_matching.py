@@ -67,7 +67,7 @@ _FILLER = words(
     "allow allowed mind green light help concur suggestion suggestions idea ideas wishes minds "
     "needed required missing input action look agreed wrong specify any assume assumption "
     "suppose guess thinking track choosing thumbs up yay nay payment transfer transaction "
-    "release submit email mail message otherwise stop thoughts steps try find some"
+    "release submit email mail message otherwise stop thoughts steps try find some check look"
 )
 _POINTS = words(
     "it that this them those these one ones either both instead him her hers his its theirs he she"

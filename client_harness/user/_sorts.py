@@ -56,7 +56,7 @@ _SEEN_TO = re.compile(
     r"|mended|reversed|withdrawn|taken\s+(?:back|down|off|out)|put\s+(?:right|straight)|set\s+(?:right"
     r"|straight)|sorted(?:\s+out)?|cleared(?:\s+up)?|removed|deleted|refunded|returned|revoked|recalled"
     r"|amended|adjusted|updated|replaced|switched|moved|settled|resolved|dealt\s+with)\b"
-    r"|\b(?:it|this|that|they|one(?:\s+of\s+\w+)?)\s+(?:can|could|may)\s+(?:still\s+)?be\s+(?:changed|fixed|undone|switched"
+    r"|\b(?:it|this|that|they|one(?:\s+of\s+\w+)?)\s+(?:can|could|may)\s+(?:still\s+)?be\s+(?:changed|fixed|edited|undone|switched"
     r"|cancell?ed|corrected|reversed|withdrawn|set|taken\s+back|put\s+right)\b",
     re.IGNORECASE,
 )

@@ -274,6 +274,11 @@ _THEIR_USE = re.compile(
     r"\b(?:xperson\d+x|he|she|they) (?:can|could|should) not (?:\w+ )?(?:go by|rely|count|depend)\b"
 )
 """What others cannot use yet: "so Jordan can't go by it for the antihistamine"."""
+_WRONGLY_SAID = re.compile(
+    r"\bxprovider\d+x (?:first )?(?:said|reported|claimed|answered)\b"
+    r".*\bwhen it (?:was|had|did) not\b"
+)
+"""What a service said falsely: "Gmail said that it was sent when it wasn't"."""
 _OF_BEFORE = re.compile(
     r"(?:a |one |and a )?(?:small |quick )?correction\b.*\bi (?:told you|said|wrote|gave)\b"
     r".*\bx\w+\d+x"
@@ -300,7 +305,9 @@ def _of_something_else(text: Text, unit: Unit) -> bool:
         return told.isdisjoint(value.raw for value in unit.values.values())
     if unit.number and _BEYOND_BELIEF.match(unit.low):
         return _SHOWN.search(text.units[unit.number - 1].low) is not None
-    return _THEIR_USE.search(unit.low) is not None or _of_what_failed(text, unit)
+    if _THEIR_USE.search(unit.low) or _WRONGLY_SAID.search(unit.low):
+        return True
+    return _of_what_failed(text, unit)
 
 
 def _of_what_failed(text: Text, unit: Unit) -> bool:

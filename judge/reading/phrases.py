@@ -325,7 +325,7 @@ def _of_other_person(
     if want is None or not singular or len(singular) < len(persons) or not unit.number:
         return False
     named: list[Value] = []
-    for other in reversed(text.units[max(0, unit.number - 3) : unit.number]):
+    for other in reversed(text.units[max(0, unit.number - 3) : unit.number + 1]):
         before = Group(tuple(other.values.items()), ())
         named = named or [value for value in before.of(("person",)) if value.means[0] != "?"]
     return bool(named) and not covered(want, named, Group((), ()), people)

@@ -97,7 +97,11 @@ _BY_YOU = re.compile(
     r"\byou (?:have |had )(?:already )?(?:sent|written|answered|replied|emailed)\b"
 )
 _REPLY_ALL = re.compile(r"\breply[ -]all\b")
-_NOT_OWN = (_IN_THE_MAIL, _SENT_YOU, _BY_YOU, _REPLY_ALL)
+_ON_ANOTHER = re.compile(
+    r"\bnot (?:write|written|wrote|emailed|mailed|sent|told|answered) (?:to )?(?:xperson\d+x )?"
+    r"(?:anything )?about (?:this|that) (?:one|1)\b"
+)
+_NOT_OWN = (_IN_THE_MAIL, _SENT_YOU, _BY_YOU, _REPLY_ALL, _ON_ANOTHER)
 """What of a mail is no deed of the agent's."""
 
 
