@@ -301,7 +301,9 @@ def _of_something_else(text: Text, unit: Unit) -> bool:
     doubts what a service shows or what failed anyway.
     """
     if _OF_BEFORE.match(unit.low):
-        told = {value.raw for other in text.units[: unit.number] for value in other.values.values()}
+        told: set[str] = set()
+        for other in text.units[: unit.number]:
+            told |= {value.raw for value in other.values.values()}
         return told.isdisjoint(value.raw for value in unit.values.values())
     if unit.number and _BEYOND_BELIEF.match(unit.low):
         return _SHOWN.search(text.units[unit.number - 1].low) is not None
