@@ -71,8 +71,8 @@ async def _with_foreign(
     """Return the scenario's own right runs and those under other faults or another seed."""
     routes = list(own.routes)
     complete = own.complete
+    given = None if faults is None else list(faults)
     for name, steps in _scripts(scenario):
-        given = None if faults is None else list(faults)
         try:
             met = await play(scenario, steps, faults=given, seed=seed)
         except InputError:

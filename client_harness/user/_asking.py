@@ -195,11 +195,13 @@ _HOLDS_BACK = re.compile(
     r"(?:your\s+(?:word|say-so|ok(?:ay)?|go-ahead|yes|consent|approval)|you\s+(?:say|tell|agree|confirm))\b",
     re.IGNORECASE,
 )
+"""What waits for the user even where deeds are reported: "I won't pay again without your word"."""
 _GO_AHEAD = re.compile(
     r"\b(?:if|whether)\s+i\s+should\s+(?:go\s+ahead|do\s+(?:so|it|that|this))\b"
     r"|\bif\s+you(?:'d\s+like|\s+want)\s+me\s+to\s+do\s+(?:so|it|that|this)\b",
     re.IGNORECASE,
 )
+"""What asks for leave to do what the sentence before offers: "let me know if I should do that"."""
 _POSSIBLE = re.compile(r"\b(?:can|could)\s+(?:still\s+)?be\b", re.IGNORECASE)
 """What could be done: "one of them can still be cancelled. Shall I?"."""
 
@@ -251,7 +253,9 @@ _RELATIVE = re.compile(
     r"\W*which\s+i(?:'ve|\s+have|\s+left)\b|.*\byou\s+can\s+(?:\w+\s+)?say\s+(?:no|yes)\b",
     re.IGNORECASE,
 )
-"""What goes on after a quoted question: "…?", which I've left unanswered"."""
+"""What goes on after a quoted question: "…?", which I've left unanswered", or tells the user how to
+answer somebody else: "you can safely say no".
+"""
 
 
 def _reported(text: str) -> bool:

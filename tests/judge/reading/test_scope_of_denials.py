@@ -6,14 +6,9 @@ from typing import Any
 
 import pytest
 
-from judge.reading import Reading, Spoken, parse_claim, read
+from judge.reading import Spoken
 from judge.reading.deeds import deeds
-
-PEOPLE = ("Hannah Cole", "Lucas Weber", "Ana Reyes", "Ben Asher")
-
-
-def reading(kind: str, slots: dict[str, Any], text: str) -> Reading:
-    return read(parse_claim(kind, slots), Spoken(text, "2026-03-14", "", PEOPLE))
+from tests.judge.reading.said import PEOPLE, reading
 
 
 @pytest.mark.parametrize(

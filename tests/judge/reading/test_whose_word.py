@@ -6,16 +6,12 @@ from typing import Any
 
 import pytest
 
-from judge.reading import Reading, Spoken, parse_claim, read
+from judge.reading import Spoken
 from judge.reading.deeds import deeds
+from tests.judge.reading.said import reading
 
-PEOPLE = ("Hannah Cole", "Jordan Park", "Ana Reyes", "Mei Chen", "Lucas Weber")
 ANA = {"to": ["Ana Reyes"]}
 WATCH = {"name": "winter storm watch", "where": "Chicago"}
-
-
-def reading(kind: str, slots: dict[str, Any], text: str) -> Reading:
-    return read(parse_claim(kind, slots), Spoken(text, "2026-03-14", "", PEOPLE))
 
 
 @pytest.mark.parametrize(
