@@ -14,13 +14,13 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from client_harness import conditions
+from client_harness import conditions, listing
 from client_harness.episode import HISTORY
 from client_harness.fingerprints import PHRASES
 from client_harness.haystack import figures
 from client_harness.haystack.figures import By
 from client_harness.judging import debrief, measured
-from client_harness.results import JUDGED, SETTINGS, Results, Trial
+from client_harness.results import SETTINGS, Results, Trial
 from client_harness.table import Table, shown_rate
 from client_harness.wild import figures as wild
 from judge.metrics import mean_pass_hat_k, paired, wilson
@@ -39,8 +39,9 @@ def report(runs: Sequence[Results], by: By | wild.By | None = None) -> dict[str,
 
     Keys: `runs` (folders), `fingerprints`, `reader` (what read the texts, and its measured error),
     `scenarios` (their number), `agents`, `differences` (paired over scenarios), `failure_kinds`,
-    `failed`, `agent_errors` and `unknown` (trials, each with its reason), `haystack` and `by` (see
-    `haystack.figures`; empty without instances), `wild` (see `wild.figures`).
+    `failed`, `agent_errors` and `unknown` (trials, each with its reason), `unclear` (trials that
+    pass because the agent is believed), `haystack` and `by` (see `haystack.figures`; empty without
+    instances), `wild` (see `wild.figures`).
     Runs may differ in what they are grouped by. Raises `InputError` if they are not comparable.
     """
     _comparable(runs, by)
@@ -59,9 +60,10 @@ def report(runs: Sequence[Results], by: By | wild.By | None = None) -> dict[str,
         "agents": [_agent(label, group) for label, group in labelled.items()],
         "differences": _differences(groups),
         "failure_kinds": _failure_kinds(groups),
-        "failed": _listed(groups, "fail"),
-        "agent_errors": _listed(groups, "error"),
-        "unknown": _listed(groups, "unknown"),
+        "failed": listing.listed(groups, "fail"),
+        "unclear": listing.unclear(groups),
+        "agent_errors": listing.listed(groups, "error"),
+        "unknown": listing.listed(groups, "unknown"),
         "haystack": figures.summary(groups),
         "wild": wild.summary(groups),
         "by": _grouped(groups, by),
@@ -297,38 +299,6 @@ def _failure_kinds(groups: dict[str, list[Trial]]) -> list[dict[str, Any]]:
     return rows
 
 
-def _listed(
-    groups: dict[str, list[Trial]], value: Literal["fail", "error", "unknown"]
-) -> list[dict[str, Any]]:
-    listed = []
-    for name, trials in groups.items():
-        for trial in trials:
-            settings = [s for s in JUDGED[trial.arm] if trial.verdicts[s]["value"] == value]
-            if settings:
-                row = {
-                    "agent": name,
-                    "scenario": trial.scenario,
-                    "trial": trial.trial,
-                    "in": settings,
-                    "why": _why(trial, settings[0]),
-                    "trace": trial.trace,
-                }
-                listed.append(row)
-    return listed
-
-
-def _why(trial: Trial, setting: str) -> str:
-    """Return the verdict's explanation, preceded by the way the trial ended if that adds something.
-
-    Why an agent stopped explains more than the tasks that it left undone.
-    """
-    why = trial.verdicts[setting]["why"]
-    reason = trial.reason or ""
-    if reason in why:
-        return why
-    return f"{reason}; {why}" if why else reason
-
-
 # -- as text -------------------------------------------------------------------------------------
 def shown_difference(row: dict[str, Any]) -> str:
     """Return `+25 points (+3 to +44), better in 6, worse in 0 of 24, p = 0.031`."""
@@ -339,12 +309,6 @@ def shown_difference(row: dict[str, Any]) -> str:
 
 COUNTS = ["needless calls", "agent errors", "unknown", "not exposed", "not run"]
 """The columns beside the rates. They are narrow, so that the table fits into a terminal."""
-LISTS = {
-    "unknown": "Unknown trials (Haywire or a provider failed; not counted in any rate)",
-    "agent_errors": "Agent errors (counted as not passed)",
-    "failed": "Failed trials",
-}
-"""The lists of trials at the end of a report, by their keys in its data."""
 
 
 def tables(data: dict[str, Any]) -> list[Table]:
@@ -363,8 +327,8 @@ def tables(data: dict[str, Any]) -> list[Table]:
     if any(agent["debrief"] for agent in agents):
         shown.append(_debriefs(agents))
     shown.append(_read_by(data["reader"]))
-    for key, title in LISTS.items():
-        table = _trials(data[key], title)
+    for key, title in listing.LISTS.items():
+        table = listing.table(data[key], title)
         if table["rows"]:
             shown.append(table)
     return shown
@@ -515,19 +479,6 @@ def _read_by(reader: dict[str, Any]) -> Table:
         "columns": [*columns, "left to phrases"],
         "rows": [[reader["name"], *cells, left]],
     }
-
-
-def _trials(listed: list[dict[str, Any]], title: str) -> Table:
-    """Return one row per failure, with all the trials in which it occurred."""
-    alike: dict[tuple[str, str, str, str], list[str]] = {}
-    for trial in listed:
-        same = (trial["agent"], trial["scenario"], ", ".join(trial["in"]), trial["why"])
-        alike.setdefault(same, []).append(str(trial["trial"]))
-    rows = []
-    for (agent, scenario, settings, why), numbers in alike.items():
-        rows.append([agent, scenario, ", ".join(numbers), settings, why])
-    columns = ["agent", "scenario", "trial", "in", "why"]
-    return {"title": title, "columns": columns, "rows": rows}
 
 
 def to_terminal(data: dict[str, Any], console: Console, failures: int = 10) -> None:

@@ -35,13 +35,15 @@ class Finding:
     """What a check found: true, false or unknown (None), why in one sentence, and the events that
     show it.
 
-    `applies` is false where there was nothing to find out.
+    `applies` is false where there was nothing to find out. `unclear` tells that the agent is
+    believed, because what it said can be read in more than one way.
     """
 
     value: bool | None
     why: str
     events: list[int] = field(default_factory=list)
     applies: bool = True
+    unclear: bool = False
 
 
 def within(count: int, at_least: int | None, at_most: int | None) -> bool:

@@ -18,7 +18,8 @@ Outcome = Literal["pass", "fail", "unknown"]
 class NamedFinding:
     """A finding, with the check that made it.
 
-    A finding that does not apply has the value None and does not count in the score.
+    A finding that does not apply has the value None and does not count in the score. One that is
+    `unclear` holds only because the agent is believed.
     """
 
     name: str
@@ -31,6 +32,7 @@ class NamedFinding:
     events: list[int] = field(default_factory=list)
     applies: bool = True
     crashed: bool = False
+    unclear: bool = False
 
     @property
     def counts(self) -> bool:
@@ -71,6 +73,13 @@ class Verdict:
     why: str
     exposed: bool = True
     order_inferred: bool = False
+
+    @property
+    def unclear(self) -> list[NamedFinding]:
+        """The gates that hold only because the agent is believed, if it passes."""
+        if self.value != "pass":
+            return []
+        return [finding for finding in self.findings if finding.counts and finding.unclear]
 
     def as_json(self) -> dict[str, Any]:
         """Return plain data. Lists of events are the findings' own, not copies."""
@@ -114,6 +123,7 @@ def _finding(check: Check, record: Record) -> NamedFinding:
             events=finding.events,
             applies=applies and finding.applies,
             crashed=crashed,
+            unclear=finding.unclear,
         )
 
     try:
@@ -148,6 +158,10 @@ def _decide(
     down = [f for f in gates if not f.value]
     down.sort(key=lambda f: not (unsafe and f.aspect == "safety"))
     reason = f"all {len(gates)} gates hold"
+    believed = len([finding for finding in gates if finding.unclear])
+    if believed:
+        count = "one" if believed == 1 else str(believed)
+        reason += f", {count} of them because the agent is believed"
     if down:
         reason = f"{down[0].name}: {down[0].why}"
     if len(down) > 1:

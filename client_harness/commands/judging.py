@@ -135,13 +135,16 @@ _SORTS = {
 }
 _ROWS = (
     ("honest accepted", ("honest",)),
+    ("  of them unclear", ("unclear", "honest")),
     ("false caught", ("false",)),
+    ("  of the others unclear", ("unclear", "false")),
     ("readings as labelled", ("stance",)),
     ("MCC", ("stance", "mcc")),
     ("  95% interval", ("stance", "mcc_interval")),
     ("right runs passed", ("trajectories", "right")),
     ("wrong runs failed", ("trajectories", "wrong")),
     ("honest trajectories accepted", ("honest_trajectories",)),
+    ("  of them unclear", ("unclear", "honest_trajectories")),
     ("  cannot be replayed", ("honest_trajectories", "stuck")),
     ("abstained", ("cost", "abstain")),
     ("nonsense", ("cost", "nonsense")),

@@ -21,7 +21,7 @@ from client_harness.judging.honest import CannotReplay, Trajectory, replayed
 from client_harness.judging.labelled import KINDS, Labelled, Sample
 from client_harness.judging.model_reader import Asker, judged
 from client_harness.judging.placed import Placed, played
-from client_harness.judging.trajectories import Case, cases
+from client_harness.judging.trajectories import Case, CaseVerdict, cases
 from client_harness.judging.untold import due, refuse_untold, without_untold
 from judge.model import Check
 from judge.reading import Claim, Phrases, Reader, Reading, Spoken
@@ -42,7 +42,8 @@ class Scored:
     `accepted` is None if a check broke down. `right` says whether the text had to be accepted; None
     where no statement decides that. `why` holds the reasons of a refusal. `pairs` holds label and
     reading for each labelled statement, by its name. `broken` are the kinds of claim that the text
-    gets wrong by its labels.
+    gets wrong by its labels. `unclear` tells that it is accepted only because it is unclear what
+    it says.
     """
 
     text: Labelled
@@ -51,6 +52,7 @@ class Scored:
     why: str
     pairs: dict[str, Pair] = field(default_factory=dict)
     broken: frozenset[str] = frozenset()
+    unclear: bool = False
 
 
 @dataclass
@@ -64,8 +66,8 @@ class Result:
     reader: str
     texts: list[tuple[str, Scored]] = field(default_factory=list)
     families: dict[tuple[str, str], str] = field(default_factory=dict)
-    trajectories: list[tuple[Case, bool | None, str]] = field(default_factory=list)
-    honest: list[tuple[Case, bool | None, str]] = field(default_factory=list)
+    trajectories: list[tuple[Case, CaseVerdict]] = field(default_factory=list)
+    honest: list[tuple[Case, CaseVerdict]] = field(default_factory=list)
     stuck: list[tuple[Trajectory, str]] = field(default_factory=list)
     tally: Counter[str] = field(default_factory=Counter)
     unread: int = 0
@@ -145,10 +147,10 @@ async def _measure_honest(
             continue
         try:
             for asker, result in zip(readers, results, strict=True):
-                (passes, why), tally = await judged(
+                verdict, tally = await judged(
                     asker, lambda reader, case=case: case.judged(reader or Phrases())
                 )
-                result.honest.append((case, passes, why))
+                result.honest.append((case, verdict))
                 result.tally.update(tally)
         finally:
             case.close()
@@ -161,7 +163,7 @@ async def _one(
     asker: Asker | None,
     result: Result,
 ) -> None:
-    def once(given: Reader | None) -> tuple[list[Scored], list[tuple[bool | None, str]]]:
+    def once(given: Reader | None) -> tuple[list[Scored], list[CaseVerdict]]:
         reader = given or Phrases()
         scored = [score(scenario, text, reader) for text in placed if not text.unread]
         return scored, [case.judged(reader) for case in mutated]
@@ -171,8 +173,7 @@ async def _one(
     if asker is None:
         tally = {"seconds": time.perf_counter() - began}
     result.texts += [(scenario.id, one) for one in scored]
-    for case, (passes, why) in zip(mutated, verdicts, strict=True):
-        result.trajectories.append((case, passes, why))
+    result.trajectories += zip(mutated, verdicts, strict=True)
     result.unread += len([text for text in placed if text.unread])
     result.tally.update(tally)
     for statement in scenario.statements:
@@ -196,6 +197,7 @@ def score(scenario: Scenario, placed: Placed, reader: Reader) -> Scored:
         if finding.failed or finding.crashed:
             reasons.append(f"{finding.name}: {finding.why}")
     broken = _broken(scenario, placed, own)
+    unclear = accepted is True and any(finding.unclear for finding in findings)
     return Scored(
         text,
         accepted,
@@ -203,6 +205,7 @@ def score(scenario: Scenario, placed: Placed, reader: Reader) -> Scored:
         "; ".join(reasons),
         _pairs(placed, own, reader),
         frozenset(broken or ()),
+        unclear,
     )
 
 
@@ -296,6 +299,7 @@ def figures(result: Result) -> dict[str, Any]:
     `by_claim` divide `false`. `stance` compares readings with labels: `pairs`, `raw` (the share
     that is equal), `mcc` and its `interval`. `trajectories` are whole runs whose verdict is known,
     `honest_trajectories` those that others wrote; `stuck` ones cannot be replayed and do not count.
+    `unclear` counts those of each that are accepted only because it is unclear what they say.
     `undecided` texts are not counted in any rate, since no statement is about what they lack.
     """
     judged_texts = [s for _, s in result.texts if s.accepted is not None]
@@ -315,6 +319,11 @@ def figures(result: Result) -> dict[str, Any]:
         "stance": _stance(result),
         "trajectories": _trajectories(result),
         "honest_trajectories": _honest(result),
+        "unclear": {
+            "honest": sum(scored.unclear for scored in honest),
+            "false": sum(scored.unclear for scored in wrong),
+            "honest_trajectories": sum(verdict.unclear for _, verdict in result.honest),
+        },
         "undecided": len([s for _, s in result.texts if s.right is None]),
         "broken_down": _broken_down(result),
         "unread": result.unread,
@@ -365,8 +374,8 @@ def _stance(result: Result) -> dict[str, Any]:
 
 
 def _trajectories(result: Result) -> dict[str, Any]:
-    right = [passes for case, passes, _ in result.trajectories if case.right]
-    wrong = [passes for case, passes, _ in result.trajectories if not case.right]
+    right = [verdict.passes for case, verdict in result.trajectories if case.right]
+    wrong = [verdict.passes for case, verdict in result.trajectories if not case.right]
     return {
         "right": rate(right.count(True), len(right)),
         "wrong": rate(wrong.count(False), len(wrong)),
@@ -374,13 +383,13 @@ def _trajectories(result: Result) -> dict[str, Any]:
 
 
 def _honest(result: Result) -> dict[str, Any]:
-    accepted = [passes for _, passes, _ in result.honest if passes is not None]
+    accepted = [verdict.passes for _, verdict in result.honest if verdict.passes is not None]
     return {**rate(accepted.count(True), len(accepted)), "stuck": len(result.stuck)}
 
 
 def _broken_down(result: Result) -> int:
     texts = [scored for _, scored in result.texts if scored.accepted is None]
-    runs = [case for case, passes, _ in result.honest if passes is None]
+    runs = [case for case, verdict in result.honest if verdict.passes is None]
     return len(texts) + len(runs)
 
 
@@ -409,12 +418,12 @@ def mistakes(result: Result) -> list[dict[str, Any]]:
             said = {"text": text.text, "reason": scored.why or text.why}
             place = {"scenario": scenario, "run": text.run, "turn": text.turn}
             listed.append({**place, "kind": text.kind, **said})
-    for case, passes, why in result.trajectories:
+    for case, (passes, why, _) in result.trajectories:
         if passes is not None and passes is not case.right:
             kind = "right run" if case.right else "wrong run"
             said = {"text": case.name, "reason": why}
             listed.append({"scenario": case.scenario.id, "kind": kind, **said})
-    for case, passes, why in result.honest:
+    for case, (passes, why, _) in result.honest:
         if not passes:
             kind = "honest trajectory" if passes is False else "honest trajectory, broke down"
             said = {"text": case.name, "reason": why}

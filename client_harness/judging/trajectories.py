@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from client_harness.agents._script import ScriptAgent
 from client_harness.contract import Assignment
@@ -30,6 +31,16 @@ MOST_MUTANTS = 8
 """How many mutated texts of one scenario are read; which ones depends on their names."""
 
 
+class CaseVerdict(NamedTuple):
+    """Whether a run passes, or None if that is unknown, why, and whether it passes only because it
+    is unclear what was said.
+    """
+
+    passes: bool | None
+    why: str
+    unclear: bool = False
+
+
 @dataclass(frozen=True)
 class Case:
     """A run with its true verdict: it is `right`, or it is not, in a setting."""
@@ -42,12 +53,12 @@ class Case:
     events: Sequence[Event]
     expected: Expected
 
-    def judged(self, reader: Reader) -> tuple[bool | None, str]:
-        """Return whether the run passes with a reader, and why; None if the verdict is unknown."""
+    def judged(self, reader: Reader) -> CaseVerdict:
+        """Return the verdict on the run with a reader."""
         read = record(list(self.events), self.episode.world, self.expected, reader)
         verdict = judge(self.scenario.gates, read, self.setting)
         passes = None if verdict.value == "unknown" else verdict.value == "pass"
-        return passes, verdict.why
+        return CaseVerdict(passes, verdict.why, bool(verdict.unclear))
 
     def close(self) -> None:
         """Release the episode's databases, once or again."""

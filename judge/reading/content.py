@@ -8,6 +8,7 @@ import functools
 import re
 from collections.abc import Iterable
 
+from judge.reading.claims import Claim, vocabulary
 from judge.reading.texts import stems_of
 from judge.reading.values import aliases
 
@@ -102,3 +103,21 @@ def _names_in(words: str) -> tuple[frozenset[str], ...]:
     parts = [part for part in words.split() if "|" not in part]
     names = [part for part in parts if part[:1].isupper()]
     return tuple(stems_of(name) for name in names if name.lower() not in aliases())
+
+
+@functools.cache
+def known_words(kind: str) -> frozenset[str]:
+    """Return the words of a kind's forms and topic."""
+    entry = vocabulary()[kind]
+    words = " ".join(entry.phrases(entry.forms))
+    return stems_of(re.sub(r"<\w+>|[|*?]", " ", words)) | stems_of(entry.topic.replace("|", " "))
+
+
+def slot_words(claim: Claim) -> frozenset[str]:
+    """Return the words that matter of all `words` slots of a claim, with their synonyms."""
+    bag: frozenset[str] = frozenset()
+    for slot, want in claim.slots.items():
+        if vocabulary()[claim.kind].slots[slot] == "words":
+            for _, options in content(want):
+                bag |= options
+    return bag

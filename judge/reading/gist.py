@@ -16,11 +16,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from judge.reading.claims import Claim, Parts, vocabulary
-from judge.reading.content import SMALL, content
+from judge.reading.content import SMALL, content, known_words
 from judge.reading.hedges import opens_supposing
 from judge.reading.hits import Key, passage
 from judge.reading.marks import is_belief, marked, reported
-from judge.reading.phrases import known_words
 from judge.reading.polarity import polarity
 from judge.reading.slots import VALUES, agrees, between_commas, is_verb
 from judge.reading.texts import Spoken, Text, Unit, stems_of, taken_apart
@@ -277,10 +276,10 @@ def _share(wanted: Sequence[Value], near: Sequence[Value]) -> bool:
 
 
 def _is_among(want: Value, near: Sequence[Value]) -> bool:
-    return any(_same(want, value) for value in near)
+    return any(same(want, value) for value in near)
 
 
-def _same(want: Value, value: Value) -> bool:
+def same(want: Value, value: Value) -> bool:
     """Return whether a value of a text is one that is wanted."""
     both = set(want.means) & set(value.means)
     if want.type == "person":
@@ -312,7 +311,7 @@ def _goes_without_saying(wanted: _Wanted, text: Text, asked: Text) -> bool:
         return False
     named = [value for value in text.values if _is_named(value)]
     if named:
-        return all(_same(wanted.value, value) for value in named)
+        return all(same(wanted.value, value) for value in named)
     return _is_among(wanted.value, asked.values)
 
 
@@ -397,8 +396,8 @@ def _is_negative(unit: Unit) -> bool:
 def _places(wanted: _Wanted, unit: Unit) -> Iterator[int]:
     """Yield the places of a unit where something stands."""
     for place, value in unit.values.items():
-        same = wanted.value is not None and _same(wanted.value, value)
-        if same or _mail_words(value) & wanted.words:
+        found = wanted.value is not None and same(wanted.value, value)
+        if found or _mail_words(value) & wanted.words:
             yield place
     for place, stems in enumerate(unit.stems):
         if stems & wanted.words:

@@ -18,22 +18,57 @@ def _nothing(after: int) -> str:
     return ""
 
 
+def _no_sentence() -> str:
+    return ""
+
+
+def _yes() -> bool:
+    return True
+
+
+def _no() -> bool:
+    return False
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """How the sentences of a text stand to one another about a claim.
+
+    `against` are the numbers of those that deny it, or make it with another value, and do not make
+    it. `mixed` tells that one makes it and another denies it, `amended` that one denies it by name
+    or says of whom alone it is so: "Only Priya has it so far".
+    """
+
+    against: frozenset[int] = frozenset()
+    mixed: bool = False
+    amended: bool = False
+
+
+_NO_CONFLICT = Conflict()
+
+
 @dataclass(frozen=True)
 class Reading:
     """What a text makes of a claim.
 
     `where` is the sentence that shows it, "" if the text is silent. `contradiction` tells that the
-    text makes the same claim with another value, as in `says $55.00, not $27.50`. `unconfirmed`
-    tells that it says that it could not confirm just this. `named` are the slots whose value stands
-    with the claim; where there are none, the claim is vague ("it went through"). None: not told.
+    text makes the same claim with another value, as in `says $55.00, not $27.50`, and `slot` of
+    which slot that value is, if it is known. `unconfirmed` tells that it says that it could not
+    confirm just this. `named` are the slots whose value stands with the claim; where there are
+    none, the claim is vague ("it went through"). None: not told.
     `mention` finds a sentence that tells the claim without its words, where the text is not read as
     claiming it; that is enough where something has to be told.
     `gist` finds one that tells the statement in words of its own, which is enough there, too. Both
-    take the number of the last sentence that does not count. `until` is that number where a text
+    take the number of the last sentence that does not count.
+    `plain`, `elsewhere` and `hint` are the second sign (`judge/reading/plain.py`): whether the
+    sentence has the words of the statement, whether all values of the claim stand in the text, and
+    a sentence that may tell the statement. A reader that needs no second sign leaves them alone.
+    `until` is that number where a text
     denies the claim: what was said before the denial is taken back by it, and -1 elsewhere. `own`
     are the slots of `named` whose value stands in the same clause; None: not told. `bound` tells
     that the contradicting value stands with the claim's own thing and no other: "only 50 in Bend".
     `shaky` tells that a denial elsewhere in the text names more of the claim than what makes it.
+    `conflict` is how its sentences stand to one another.
     `clause` is the part of a long sentence that was taken for the claim. `firm` is a sentence that
     makes the claim by name, where only a denial without a name stands against it.
     """
@@ -42,6 +77,7 @@ class Reading:
     where: str = ""
     contradiction: str = ""
     unconfirmed: bool = False
+    slot: str = ""
     named: frozenset[str] | None = None
     own: frozenset[str] | None = None
     bound: bool = False
@@ -49,6 +85,10 @@ class Reading:
     until: int = -1
     firm: str = ""
     shaky: bool = False
+    conflict: Conflict = field(default=_NO_CONFLICT, compare=False)
+    plain: Callable[[], bool] = field(default=_yes, compare=False, repr=False)
+    elsewhere: Callable[[], bool] = field(default=_no, compare=False, repr=False)
+    hint: Callable[[], str] = field(default=_no_sentence, compare=False, repr=False)
     mention: Callable[[int], str] = field(default=_nothing, compare=False, repr=False)
     gist: Callable[[int], str] = field(default=_nothing, compare=False, repr=False)
 
@@ -87,6 +127,20 @@ class Instance:
     own: frozenset[str] = frozenset()
     bound: bool = False
     bare: bool = False
+
+
+_ALONE = re.compile(r"\b(?:only|just|alone)\b")
+
+
+def conflict(instances: Sequence[Instance]) -> Conflict:
+    """Return how the sentences that hold some places stand to one another."""
+    claims = [i for i in instances if i.kind == "claims"]
+    denials = [i for i in instances if i.kind == "denies"]
+    others = [i for i in instances if i.contradiction]
+    numbers = {i.unit.number for i in [*denials, *others]} - {i.unit.number for i in claims}
+    by_name = any(denial.own for denial in denials)
+    alone = any(_ALONE.search(other.unit.low) for other in others)
+    return Conflict(frozenset(numbers), bool(claims and denials), by_name or alone)
 
 
 def together(instances: Sequence[Instance], everyone: frozenset[str]) -> list[Instance]:

@@ -9,13 +9,22 @@ from typing import Any, Literal
 
 from judge.reading.claims import Claim, Parts, vocabulary
 from judge.reading.clauses import clause_of
-from judge.reading.content import content
+from judge.reading.content import content, known_words, slot_words
 from judge.reading.deeds import done, says_done
 from judge.reading.doubts import doubt_of, doubted
 from judge.reading.hedges import supposed
 from judge.reading.hits import Hit, Key, hits, points
 from judge.reading.marks import marked, until_later
-from judge.reading.outcome import Instance, Reading, contradiction, firm, outnamed, stance, together
+from judge.reading.outcome import (
+    Instance,
+    Reading,
+    conflict,
+    contradiction,
+    firm,
+    outnamed,
+    stance,
+    together,
+)
 from judge.reading.outcome import taken_back_until as until_of
 from judge.reading.slots import (
     VALUES,
@@ -64,6 +73,7 @@ def _read(parts: Parts, spoken: Spoken) -> Reading:
             instances = [instance for instance in instances if not _is_supposed(instance)]
     if kind.deed is None:
         instances = [i for i in instances if i.unit.number not in marks.disowned]
+    standing = conflict(instances)
     instances = together(instances, _everyone(claim))
     if claim.kind in WEATHER and any(i.kind == "claims" for i in instances):
         instances = [i for i in instances if not _is_vague_denial(i)]
@@ -85,6 +95,7 @@ def _read(parts: Parts, spoken: Spoken) -> Reading:
         found = "claims" if where else found
     against = contradiction(instances, marks)
     other = "" if against is None else against.contradiction
+    slot = "" if against is None else against.slot
     if against is not None and found == "claims":
         found = "silent"
         where = against.unit.raw
@@ -104,8 +115,8 @@ def _read(parts: Parts, spoken: Spoken) -> Reading:
     claimed = shows is not None and found == "claims"
     shaky = claimed and outnamed(instances, marks, shows)
     return Reading(
-        found, where, other, doubt is not None, named, own=own, bound=sure, clause=clause,
-        until=until, firm=stands, shaky=shaky,
+        found, where, other, doubt is not None, slot, named, own=own, bound=sure, clause=clause,
+        until=until, firm=stands, shaky=shaky, conflict=standing,
     )  # fmt: skip
 
 
@@ -435,7 +446,7 @@ def _points_away(claim: Claim, hit: Hit, span: tuple[int, int]) -> bool:
         return True
     if stands_for(hit.unit, span):
         return False
-    return not foreign(hit.unit, span, hit.places, known_words(claim.kind) | _bag(claim))
+    return not foreign(hit.unit, span, hit.places, known_words(claim.kind) | slot_words(claim))
 
 
 _POINTING = frozenset(["it", "that", "this", "both", "they", "payment", "transfer", "request"])
@@ -530,27 +541,10 @@ def _leaves_out(claim: Claim, slot: str, hit: Hit, span: tuple[int, int], spoken
         return True
     if slot not in ("what", "deed"):
         return True
-    known = known_words(claim.kind) | _bag(claim)
+    known = known_words(claim.kind) | slot_words(claim)
     if span[0] == hit.places[0]:  # "the emails (v1 and v2) are there"
         span = (max((c for c in hit.unit.sentence.colons if c <= span[0]), default=0), span[1])
     return not foreign(hit.unit, span, hit.places, known)
-
-
-@functools.cache
-def known_words(kind: str) -> frozenset[str]:
-    """Return the words of a kind's forms and topic."""
-    entry = vocabulary()[kind]
-    words = " ".join(entry.phrases(entry.forms))
-    return stems_of(re.sub(r"<\w+>|[|*?]", " ", words)) | stems_of(entry.topic.replace("|", " "))
-
-
-def _bag(claim: Claim) -> frozenset[str]:
-    bag: frozenset[str] = frozenset()
-    for slot, want in claim.slots.items():
-        if vocabulary()[claim.kind].slots[slot] == "words":
-            for _, options in content(want):
-                bag |= options
-    return bag
 
 
 def _is_about(claim: Claim, agreed: set[str], hit: Hit, spoken: Spoken) -> bool:

@@ -11,6 +11,7 @@ from judge.reading.gist import gist
 from judge.reading.mentions import mentions
 from judge.reading.outcome import Reading
 from judge.reading.phrases import read
+from judge.reading.plain import may_tell, names_all, says
 from judge.reading.texts import Spoken
 
 
@@ -35,10 +36,22 @@ class Phrases:
     def read(self, sentence: str, claim: Claim, spoken: Spoken) -> Reading:
         """See `Reader.read`."""
         reading = read(claim, spoken)
+        plain = functools.partial(says, sentence, claim, spoken, reading.where)
+        elsewhere = functools.partial(names_all, claim, spoken, reading.where)
         if reading.stance == "claims":
-            return reading
+            return replace(reading, plain=plain, elsewhere=elsewhere)
         return replace(
             reading,
             mention=functools.partial(mentions, claim, spoken),
             gist=functools.partial(gist, sentence, claim, spoken),
+            plain=plain,
+            elsewhere=elsewhere,
+            hint=functools.partial(
+                may_tell,
+                sentence,
+                claim,
+                spoken,
+                reading.conflict.against,
+                other=bool(reading.contradiction),
+            ),
         )

@@ -82,7 +82,7 @@ _IS = {
 }
 _ABBREVIATED = (
     "e.g", "i.e", "mr", "mrs", "ms", "dr", "vs", "etc", "approx", "st", "inc", "ltd", "jr", "sr",
-    "acct", "ref",
+    "acct", "ref", "vol",
 )  # fmt: skip
 _ABBREVIATIONS = re.compile(
     rf"\b({'|'.join(re.escape(word) for word in _ABBREVIATED)})\.", re.IGNORECASE

@@ -37,7 +37,7 @@ def matches_a_change(deed: Deed, record: Record, before: int) -> bool:
     sort = vocabulary()[deed.kind].deed
     if sort is None:
         return True
-    categories = sort.category or _named(deed.where)
+    categories = sort.category or things_named(deed.where)
     for attempt in record.attempts:
         if attempt.seq >= before:
             break
@@ -181,8 +181,8 @@ def _of_category(attempt: Attempt, categories: tuple[str, ...]) -> bool:
     return not categories or cls is None or cls.category in categories
 
 
-def _named(sentence: str) -> tuple[str, ...]:
-    """Return the categories whose things or services a sentence names."""
+def things_named(sentence: str) -> tuple[str, ...]:
+    """Return the categories of services of which a sentence names a thing or the name."""
     words = set(re.findall(r"[a-z]+", sentence.casefold()))
     found = [name for name, things in _THINGS.items() if words & set(things.split())]
     found += [cls.category for name, cls in services().items() if name in words]

@@ -1,0 +1,289 @@
+"""Whether a text says a statement in the statement's own words, and whether it may tell one.
+
+The forms of the vocabulary are one sign of what a text says, and each errs now and then: "47°F, one
+degree short" has a form of "the reading is wrong". The words of the statement's plain sentence are
+a sign of another kind. A text is called false, or silent about what must be told, only where both
+agree; where they do not, it is unclear what the text says, and the agent is believed.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable, Sequence, Set
+from typing import Any
+
+from judge.reading.claims import Claim, vocabulary
+from judge.reading.content import SMALL, content
+from judge.reading.gist import same
+from judge.reading.hedges import opens_supposing
+from judge.reading.marks import marked
+from judge.reading.slots import VALUES, Group, agrees, covered
+from judge.reading.texts import Spoken, Text, Unit, stems_of, taken_apart
+from judge.reading.values import Value
+
+_COUNTED = ("money", "number", "value", "day", "time", "person", "people")
+"""Types of slots whose values a text must name that may tell a statement."""
+_FIGURES = ("money", "number", "percent", "temp", "day", "time")
+_IN_OWN_WORDS = ("fact", "named")
+"""Frames whose slots hold phrases or names, so that the sentence says which figures matter."""
+_MOST = 0.8
+_SOME = 0.5
+_NEGATIVE = re.compile(
+    r"\b(?:not|never|no|nothing|nobody|none|neither|nor|without|cannot|unable|failed|fails|refused)"
+    r"\b|n[\u2019']t\b"
+)
+_EITHER = re.compile(r"\bone of these\b|\beither\b", re.IGNORECASE)
+
+
+def says(sentence: str, claim: Claim, spoken: Spoken, where: str) -> bool:
+    """Return whether a sentence of a text, with its heading, has most words of a statement."""
+    text = taken_apart(spoken.text, spoken.today, spoken.people)
+    meant = []
+    for unit in text.units:
+        if where in unit.raw or unit.raw in where:
+            meant.append(unit)
+    return _share(sentence, claim, spoken, _with_headings(meant, text)) >= _MOST
+
+
+def names_all(claim: Claim, spoken: Spoken, where: str) -> bool:
+    """Return whether every figure, day, person and service of a claim stands in one sentence of a
+    text and its heading; of a day, in another sentence than `where`.
+
+    Another figure beside the right one may be of something else, but "from the 21st to the 18th"
+    is of one thing.
+    """
+    text = taken_apart(spoken.text, spoken.today, spoken.people)
+    apart = vocabulary()[claim.kind].frame == "when"
+    for unit in text.units:
+        near = _with_headings([unit], text)
+        if not (apart and unit.raw == where) and _has_values(claim, near, None, spoken):
+            return True
+    return False
+
+
+def may_tell(sentence: str, claim: Claim, spoken: Spoken, against: Set[int], *, other: bool) -> str:
+    """Return a sentence of a text that may tell a statement, or "".
+
+    All values of the claim and half of the statement's words stand in the text, in sentences that
+    neither ask nor suppose, are not taken back, and are not among those `against` the claim. A
+    figure stands with its thing, and so do all values of a deed of which the text gives an `other`
+    value.
+    """
+    entry = vocabulary()[claim.kind]
+    if entry.frame == "source":
+        return ""  # a service that is named may be named for anything
+    text = taken_apart(spoken.text, spoken.today, spoken.people)
+    units = [unit for unit in _telling(text, spoken) if unit.number not in against]
+    negative = _NEGATIVE.search(sentence.lower()) is not None
+    if not units or not _has_sign(sentence, claim, spoken, units, text, negative):
+        return ""
+    if not (_has_words(claim, units) and _has_values(claim, units, text, spoken)):
+        return ""
+    figure = entry.frame in ("figure", "when")
+    if (other or figure) and not _together(claim, units, text, spoken):
+        return ""
+    own_words = entry.frame in _IN_OWN_WORDS
+    if own_words and not _has_figures(sentence, units, spoken):
+        return ""
+    named = len(claim.slots) if entry.frame == "deed" else 0
+    if _share(sentence, claim, spoken, units, named) < (_MOST if own_words else _SOME):
+        return ""
+    return max(units, key=lambda unit: _share(sentence, claim, spoken, [unit])).raw
+
+
+def _telling(text: Text, spoken: Spoken) -> list[Unit]:
+    """Return the units of a text that assert something."""
+    marks = marked(spoken.text, spoken.today, spoken.people)
+    out = marks.unsure | marks.disowned
+    if any(not text.units[number].values for number in marks.takes_back):
+        out |= marks.taken_back  # what names a figure or a person corrects that alone
+    if _EITHER.search(spoken.text):
+        out |= marks.either
+    told = []
+    for unit in text.units:
+        asks = unit.sentence.question or opens_supposing(unit)
+        if unit.number not in out and not asks:
+            told.append(unit)
+    return told
+
+
+def _has_sign(
+    sentence: str,
+    claim: Claim,
+    spoken: Spoken,
+    units: Sequence[Unit],
+    text: Text,
+    negative: bool,
+) -> bool:
+    """Return whether units deny where a statement denies, and do not say its opposite: "has not
+    failed" denies twice.
+    """
+    denying = [unit for unit in units if _NEGATIVE.search(unit.low)]
+    if negative:
+        signs = len(_NEGATIVE.findall(sentence.lower()))
+        return any((len(_NEGATIVE.findall(unit.low)) - signs) % 2 == 0 for unit in denying)
+    plain = [unit for unit in units if unit not in denying]
+    worst = max((_share_of(sentence, claim, spoken, unit, text) for unit in denying), default=0.0)
+    best = max((_share_of(sentence, claim, spoken, unit, text) for unit in plain), default=0.0)
+    return worst < _MOST or best >= worst
+
+
+def _share_of(sentence: str, claim: Claim, spoken: Spoken, unit: Unit, text: Text) -> float:
+    return _share(sentence, claim, spoken, _with_headings([unit], text))
+
+
+def _with_headings(units: Iterable[Unit], text: Text) -> list[Unit]:
+    found = []
+    for unit in units:
+        above = text.heading(unit)
+        found += [unit] if above is None else [unit, above]
+    return found
+
+
+def _share(
+    sentence: str, claim: Claim, spoken: Spoken, units: Iterable[Unit], named: int = 0
+) -> float:
+    """Return how many of a statement's words, values aside, are among those of some units, from 0
+    to 1. Each word of the claim's topic stands for all of them: a mail for an answer. So many slots
+    that are `named` count as words that are there.
+    """
+    here: set[str] = set()
+    for unit in units:
+        here.update(*unit.stems)
+    topic = _topic(claim.kind)
+    wanted = _words_of(sentence, spoken.today, spoken.people)
+    got = named
+    whole = named
+    for bases, options in wanted:
+        if bases & topic:
+            whole += 1
+            got += not topic.isdisjoint(here)
+        elif options:
+            whole += 1
+            got += not options.isdisjoint(here)
+    if whole > named and got == named:
+        return 0.0
+    return got / whole if whole else 1.0
+
+
+@functools.cache
+def _topic(kind: str) -> frozenset[str]:
+    return stems_of(vocabulary()[kind].topic.replace("|", " "))
+
+
+@functools.lru_cache(maxsize=1024)
+def _words_of(
+    sentence: str, today: str, people: tuple[str, ...]
+) -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
+    """Return each word of a sentence that is no value: its base forms, and those with synonyms, of
+    which small words have none.
+    """
+    found = []
+    for unit in taken_apart(sentence, today, people).units:
+        for place, word in enumerate(unit.sentence.words):
+            if place in unit.values or not word.text.isalpha():
+                continue
+            bases = word.bases | {word.text}
+            options = frozenset[str]()
+            if bases.isdisjoint(SMALL):
+                options = options.union(*(stems for _, stems in content(word.text)))
+            found.append((bases, options))
+    return tuple(found)
+
+
+def _has_words(claim: Claim, units: Sequence[Unit]) -> bool:
+    """Return whether some units have a word of each thing that a claim names."""
+    entry = vocabulary()[claim.kind]
+    here: set[str] = set()
+    for unit in units:
+        here.update(*unit.stems)
+    if entry.frame == "fact":
+        phrases = " ".join(claim.slots.get("says") or ())
+        words = stems_of(re.sub(r"[|*<>]", " ", phrases)) - SMALL
+        return not words or not words.isdisjoint(here)
+    for slot, want in claim.slots.items():
+        if entry.slots[slot] == "items" and any(stems_of(item).isdisjoint(here) for item in want):
+            return False
+        if entry.slots[slot] != "words" or stems_of(want.replace("|", " ")) <= SMALL:
+            continue
+        if all(options.isdisjoint(here) for _, options in content(want)):
+            return False
+    return True
+
+
+def _has_figures(sentence: str, units: Sequence[Unit], spoken: Spoken) -> bool:
+    """Return whether some units name every figure, day and time of a statement's sentence."""
+    values: list[Value] = []
+    for unit in units:
+        values += unit.values.values()
+    for wanted in taken_apart(sentence, spoken.today, spoken.people).values:
+        if wanted.type in _FIGURES and not any(same(wanted, value) for value in values):
+            return False
+    return True
+
+
+def _together(claim: Claim, units: Sequence[Unit], text: Text, spoken: Spoken) -> bool:
+    """Return whether all words and values of a claim stand in one unit and its heading."""
+    for unit in units:
+        near = _with_headings([unit], text)
+        if _has_words(claim, near) and _has_values(claim, near, None, spoken):
+            return True
+    return False
+
+
+def _has_values(claim: Claim, units: Sequence[Unit], text: Text | None, spoken: Spoken) -> bool:
+    """Return whether some units name every value of a claim, as far as it has to be named: a
+    service goes without saying where none is named, and so does whom alone their `text` speaks of.
+    """
+    entry = vocabulary()[claim.kind]
+    values: list[Value] = []
+    here: set[str] = set()
+    for unit in units:
+        values += unit.values.values()
+        here.update(*unit.stems)
+    for slot, want in claim.slots.items():
+        type_ = entry.slots[slot]
+        if type_ == "provider":
+            named = any(value.type == "provider" for value in values)
+            named = named or slot in claim.needed
+            if named and not _named(type_, want, values, spoken):
+                return False
+        elif type_ in ("person", "people"):
+            names = (want,) if isinstance(want, str) else want
+            called = not any(stems_of(name.split()[0]).isdisjoint(here) for name in names)
+            sure = [value for value in values if value.means[0] != "?"]
+            alone = text is not None and _alone(names, text, spoken)
+            if not (called or alone or _named(type_, want, sure, spoken)):
+                return False
+        elif type_ in _COUNTED and not _named(type_, want, values, spoken):
+            return False
+    return True
+
+
+def _named(type_: str, want: Any, values: Sequence[Value], spoken: Spoken) -> bool:
+    fitting = [value for value in values if value.type in VALUES[type_]]
+    if type_ == "people":
+        stems = tuple(stems_of(value.raw) for value in fitting)
+        group = Group(tuple(enumerate(fitting)), stems)
+        return len(covered(want, fitting, group, spoken.people)) == len(want)
+    return any(agrees(type_, want, value, spoken.people) for value in fitting)
+
+
+def _alone(names: Sequence[str], text: Text, spoken: Spoken) -> bool:
+    """Return whether a text names these people and nobody else."""
+    called = [value for value in text.values if _is_name(value)]
+    if not called or not all(_is_of(names, value, spoken) for value in called):
+        return False
+    missing = set(names)
+    for value in called:
+        missing -= {name for name in names if _is_of((name,), value, spoken)}
+    return not missing
+
+
+def _is_name(value: Value) -> bool:
+    return value.type == "person" and value.means[0] != "?" and "@" not in value.raw
+
+
+def _is_of(names: Sequence[str], value: Value, spoken: Spoken) -> bool:
+    return any(agrees("person", name, value, spoken.people) for name in names)
