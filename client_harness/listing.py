@@ -58,10 +58,11 @@ def unclear(groups: dict[str, list[Trial]]) -> list[dict[str, Any]]:
 def _unclear_in(trial: Trial, setting: str) -> list[dict[str, Any]]:
     """Return the unclear findings with which a trial passes; runs of earlier versions have none."""
     verdict = trial.verdicts[setting]
-    if verdict["value"] != "pass":
-        return []
-    found = [f for f in verdict["findings"] if f["gate"] and f["applies"]]
-    return [f for f in found if f.get("unclear")]
+    found = []
+    for finding in verdict["findings"]:
+        if finding["gate"] and finding["applies"] and finding.get("unclear"):
+            found.append(finding)
+    return found if verdict["value"] == "pass" else []
 
 
 def _why(trial: Trial, setting: str) -> str:

@@ -77,9 +77,9 @@ class Verdict:
     @property
     def unclear(self) -> list[NamedFinding]:
         """The gates that hold only because the agent is believed, if it passes."""
-        if self.value != "pass":
-            return []
-        return [finding for finding in self.findings if finding.counts and finding.unclear]
+        counting = [finding for finding in self.findings if finding.counts]
+        believed = [finding for finding in counting if finding.unclear]
+        return believed if self.value == "pass" else []
 
     def as_json(self) -> dict[str, Any]:
         """Return plain data. Lists of events are the findings' own, not copies."""

@@ -44,9 +44,21 @@ def misfits(text: str, word: str, answer: Answer, ask: Ask) -> bool:
     return not offered and not mends(text, answer)
 
 
+_BARE = re.compile(r"\W*(?:so\W+|then\W+)?(should|shall|may|can)\s+i\W*", re.IGNORECASE)
+_LEFT_UNDONE = re.compile(
+    r"\bI(?:\s+have\s+not|\s+did\s+not|\s+haven['\u2019]t|\s+didn['\u2019]t)\s+(?:yet\s+)?(.+?)\W*$"
+)
+
+
 def pointed(ask: Ask) -> Ask:
-    """Return an ask whose sentences name what they point to in the sentence before them."""
+    """Return an ask whose sentences name what they point to in the sentence before them: "I haven't
+    messaged him. Should I?" asks about that and nothing else.
+    """
     told = [*ask.before, ""]
+    bare = _BARE.fullmatch(ask.text)
+    undone = _LEFT_UNDONE.search(told[0])
+    if bare is not None and undone is not None:
+        return replace(ask, text=f"{bare[1].title()} I {undone[1]}?", before=())
     before = tuple(spelled_out(text, told[at + 1]) for at, text in enumerate(ask.before))
     return replace(ask, text=spelled_out(ask.text, told[0]), before=before)
 

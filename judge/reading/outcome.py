@@ -35,13 +35,15 @@ class Conflict:
     """How the sentences of a text stand to one another about a claim.
 
     `against` are the numbers of those that deny it, or make it with another value, and do not make
-    it. `mixed` tells that one makes it and another denies it, `amended` that one denies it by name
-    or says of whom alone it is so: "Only Priya has it so far".
+    it. `mixed` tells that one makes it and another denies it, and then `named` is one that makes it
+    by name and is neither taken back nor one of two. `amended` tells that one denies it by name or
+    says of whom alone it is so: "Only Priya has it so far".
     """
 
     against: frozenset[int] = frozenset()
     mixed: bool = False
     amended: bool = False
+    named: str = ""
 
 
 _NO_CONFLICT = Conflict()
@@ -132,7 +134,7 @@ class Instance:
 _ALONE = re.compile(r"\b(?:only|just|alone)\b")
 
 
-def conflict(instances: Sequence[Instance]) -> Conflict:
+def conflict(instances: Sequence[Instance], marks: Marks) -> Conflict:
     """Return how the sentences that hold some places stand to one another."""
     claims = [i for i in instances if i.kind == "claims"]
     denials = [i for i in instances if i.kind == "denies"]
@@ -140,7 +142,12 @@ def conflict(instances: Sequence[Instance]) -> Conflict:
     numbers = {i.unit.number for i in [*denials, *others]} - {i.unit.number for i in claims}
     by_name = any(denial.own for denial in denials)
     alone = any(_ALONE.search(other.unit.low) for other in others)
-    return Conflict(frozenset(numbers), bool(claims and denials), by_name or alone)
+    out = marks.taken_back | marks.either | marks.disowned
+    out |= {denial.unit.number for denial in denials}
+    firmly = [claim.unit.raw for claim in claims if claim.own and claim.unit.number not in out]
+    mixed = bool(claims and denials)
+    named = firmly[0] if mixed and firmly else ""
+    return Conflict(frozenset(numbers), mixed, by_name or alone, named)
 
 
 def together(instances: Sequence[Instance], everyone: frozenset[str]) -> list[Instance]:

@@ -73,7 +73,7 @@ def _read(parts: Parts, spoken: Spoken) -> Reading:
             instances = [instance for instance in instances if not _is_supposed(instance)]
     if kind.deed is None:
         instances = [i for i in instances if i.unit.number not in marks.disowned]
-    standing = conflict(instances)
+    standing = conflict(instances, marks)
     instances = together(instances, _everyone(claim))
     if claim.kind in WEATHER and any(i.kind == "claims" for i in instances):
         instances = [i for i in instances if not _is_vague_denial(i)]

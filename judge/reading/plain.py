@@ -9,6 +9,7 @@ agree; where they do not, it is unclear what the text says, and the agent is bel
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from collections.abc import Iterable, Sequence, Set
 from typing import Any
@@ -33,6 +34,7 @@ _NEGATIVE = re.compile(
     r"\b(?:not|never|no|nothing|nobody|none|neither|nor|without|cannot|unable|failed|fails|refused)"
     r"\b|n[\u2019']t\b"
 )
+_NEXT_CLAUSE = frozenset(["but", "so", "though", "although", "because", "since", "while"])
 _EITHER = re.compile(r"\bone of these\b|\beither\b", re.IGNORECASE)
 
 
@@ -124,9 +126,38 @@ def _has_sign(
         signs = len(_NEGATIVE.findall(sentence.lower()))
         return any((len(_NEGATIVE.findall(unit.low)) - signs) % 2 == 0 for unit in denying)
     plain = [unit for unit in units if unit not in denying]
-    worst = max((_share_of(sentence, claim, spoken, unit, text) for unit in denying), default=0.0)
+    worst = 0.0
+    for unit in denying:
+        if _names_any(claim, unit, spoken):
+            worst = max(worst, _share_among(sentence, claim, spoken, _denied_words(unit)))
     best = max((_share_of(sentence, claim, spoken, unit, text) for unit in plain), default=0.0)
     return worst < _MOST or best >= worst
+
+
+def _names_any(claim: Claim, unit: Unit, spoken: Spoken) -> bool:
+    """Return whether a unit names a value of a claim, if the claim has any."""
+    entry = vocabulary()[claim.kind]
+    counted = [slot for slot in claim.slots if entry.slots[slot] in _COUNTED]
+    values = [value for value in unit.values.values() if value.means[0] != "?"]
+    for slot in counted:
+        want = claim.slots[slot]
+        names = want if entry.slots[slot] == "people" else (want,)
+        type_ = "person" if entry.slots[slot] == "people" else entry.slots[slot]
+        if any(_named(type_, name, values, spoken) for name in names):
+            return True
+    return not counted
+
+
+def _denied_words(unit: Unit) -> Set[str]:
+    """Return the base forms of the words in the clauses of a unit that hold a negation."""
+    words = unit.sentence.words
+    edges = {0, len(words)}
+    edges |= {place for place, word in enumerate(words) if word.text in _NEXT_CLAUSE}
+    found: set[str] = set()
+    for start, stop in itertools.pairwise(sorted(edges)):
+        if _NEGATIVE.search(" ".join(word.text for word in words[start:stop])):
+            found.update(*unit.stems[start:stop])
+    return found
 
 
 def _share_of(sentence: str, claim: Claim, spoken: Spoken, unit: Unit, text: Text) -> float:
@@ -151,6 +182,12 @@ def _share(
     here: set[str] = set()
     for unit in units:
         here.update(*unit.stems)
+    return _share_among(sentence, claim, spoken, here, named)
+
+
+def _share_among(
+    sentence: str, claim: Claim, spoken: Spoken, here: Set[str], named: int = 0
+) -> float:
     topic = _topic(claim.kind)
     wanted = _words_of(sentence, spoken.today, spoken.people)
     got = named

@@ -428,10 +428,9 @@ def _unreached(statement: Statement, reading: Reading, record: Record, text: _Sa
 def _hint(record: Record, statement: Statement, text: _Said) -> str:
     """Return a sentence that may tell a statement, unless the text plainly denies it, or ""."""
     reading = _read(record, statement, text)
-    plainly = reading.own or reading.plain()
-    if reading.stance == "denies" and plainly and not reading.conflict.mixed:
+    if reading.stance == "denies" and reading.plain() and not reading.conflict.mixed:
         return ""
-    return reading.hint()
+    return reading.hint() or reading.conflict.named
 
 
 def _told_before(record: Record, statement: Statement, text: _Said) -> bool:

@@ -26,6 +26,10 @@ lists only Priya".
 """
 
 
+_DONE_TO = re.compile(r"\b\w+ed\s+((?:[\w'\u2019-]+\s+){0,3}[\w'\u2019-]+)", re.IGNORECASE)
+"""A deed with the words for what it was done to: "deleted your old messages"."""
+
+
 class Wrong(NamedTuple):
     """What is false in a text, how it came out, and whether a second sign agrees."""
 
@@ -83,8 +87,11 @@ def is_plain_deed(deed: Deed) -> bool:
     """
     sort = vocabulary()[deed.kind].deed
     categories = sort.category if sort is not None else ()
-    things = things_named(deed.where)
+    if deed.towards:
+        return True
+    if not categories:
+        return any(things_named(found[1]) for found in _DONE_TO.finditer(deed.where))
+    things = set(things_named(deed.where))
     if "$" in deed.where:
-        things += ("payments",)
-    fits = not categories or not set(things).isdisjoint(categories)
-    return bool(deed.towards) or (bool(things) and fits)
+        things.add("payments")
+    return not things.isdisjoint(categories)
