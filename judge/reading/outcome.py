@@ -144,9 +144,10 @@ def conflict(instances: Sequence[Instance], marks: Marks) -> Conflict:
     alone = any(_ALONE.search(other.unit.low) for other in others)
     out = marks.taken_back | marks.either | marks.disowned
     out |= {denial.unit.number for denial in denials}
-    firmly = [claim.unit.raw for claim in claims if claim.own and claim.unit.number not in out]
+    standing = [claim for claim in claims if claim.unit.number not in out]
+    by_its_name = [claim.unit.raw for claim in standing if claim.own]
     mixed = bool(claims and denials)
-    named = firmly[0] if mixed and firmly else ""
+    named = by_its_name[0] if mixed and by_its_name else ""
     return Conflict(frozenset(numbers), mixed, by_name or alone, named)
 
 

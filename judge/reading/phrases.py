@@ -326,8 +326,8 @@ def _was_still(hit: Hit) -> bool:
 def _of_other_person(
     claim: Claim, text: Text, unit: Unit, group: Group, people: tuple[str, ...]
 ) -> bool:
-    """Return whether "him" is somebody else: nobody whom the nearest of the three sentences before
-    names is the claim's.
+    """Return whether "him" is somebody else: of the sentence itself and the three before it, the
+    nearest that names anybody does not name the claim's person.
     """
     want = claim.slots.get("to") or claim.slots.get("from")
     persons = group.of(("person",))
