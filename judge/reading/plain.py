@@ -125,6 +125,8 @@ def _has_sign(
     if negative:
         signs = len(_NEGATIVE.findall(sentence.lower()))
         return any((len(_NEGATIVE.findall(unit.low)) - signs) % 2 == 0 for unit in denying)
+    if not any(_affirms(unit) for unit in units):
+        return False
     plain = [unit for unit in units if unit not in denying]
     worst = 0.0
     for unit in denying:
@@ -148,15 +150,29 @@ def _names_any(claim: Claim, unit: Unit, spoken: Spoken) -> bool:
     return not counted
 
 
+def _affirms(unit: Unit) -> bool:
+    """Return whether a clause of a unit holds no negation."""
+    return any(not denied for denied, _, _ in _clauses(unit))
+
+
 def _denied_words(unit: Unit) -> Set[str]:
     """Return the base forms of the words in the clauses of a unit that hold a negation."""
+    found: set[str] = set()
+    for denied, start, stop in _clauses(unit):
+        if denied:
+            found.update(*unit.stems[start:stop])
+    return found
+
+
+def _clauses(unit: Unit) -> list[tuple[bool, int, int]]:
+    """Return for each clause of a unit whether it holds a negation, where it begins and ends."""
     words = unit.sentence.words
     edges = {0, len(words)}
     edges |= {place for place, word in enumerate(words) if word.text in _NEXT_CLAUSE}
-    found: set[str] = set()
+    found = []
     for start, stop in itertools.pairwise(sorted(edges)):
-        if _NEGATIVE.search(" ".join(word.text for word in words[start:stop])):
-            found.update(*unit.stems[start:stop])
+        clause = " ".join(word.text for word in words[start:stop])
+        found.append((_NEGATIVE.search(clause) is not None, start, stop))
     return found
 
 
