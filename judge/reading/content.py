@@ -106,11 +106,17 @@ def _names_in(words: str) -> tuple[frozenset[str], ...]:
 
 
 @functools.cache
+def topic_of(kind: str) -> frozenset[str]:
+    """Return the words that show that a text is about a kind."""
+    return stems_of(vocabulary()[kind].topic.replace("|", " "))
+
+
+@functools.cache
 def known_words(kind: str) -> frozenset[str]:
     """Return the words of a kind's forms and topic."""
     entry = vocabulary()[kind]
     words = " ".join(entry.phrases(entry.forms))
-    return stems_of(re.sub(r"<\w+>|[|*?]", " ", words)) | stems_of(entry.topic.replace("|", " "))
+    return stems_of(re.sub(r"<\w+>|[|*?]", " ", words)) | topic_of(kind)
 
 
 def slot_words(claim: Claim) -> frozenset[str]:

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from judge.reading.claims import vocabulary
+from judge.reading.content import topic_of
 from judge.reading.hits import Hit, Key, hits, kinds_in, points
 from judge.reading.marks import marked
 from judge.reading.slots import VALUES, Group, groups, segment, types_of
-from judge.reading.texts import Spoken, Unit, stems_of, taken_apart
+from judge.reading.texts import Spoken, Unit, taken_apart
 
 
 @dataclass(frozen=True)
@@ -197,7 +198,7 @@ def _deeds(spoken: Spoken) -> tuple[Deed, ...]:
     for kind, entry in vocabulary().items():
         if entry.deed is None or kind not in kinds:
             continue
-        topic = stems_of(entry.topic.replace("|", " "))
+        topic = topic_of(kind)
         for hit in hits(kind, key):
             unit = hit.unit
             out = marks.taken_back | marks.unsure

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 
 from judge.reading.claims import Claim, vocabulary
+from judge.reading.content import topic_of
 from judge.reading.hits import Key, hits
 from judge.reading.marks import marked, until_later
 from judge.reading.outcome import Instance
 from judge.reading.slots import Group, state_of
-from judge.reading.texts import Spoken, Unit, stems_of, taken_apart
+from judge.reading.texts import Spoken, Unit, taken_apart
 
 _IT = re.compile(
     r"\b(?:it|that|this|whether|if|they|both|either|do so|say so|the (?:result|outcome))\b"
@@ -38,7 +39,7 @@ def _about(claim: Claim, key: Key, unit: Unit, spoken: Spoken) -> bool:
         state, _ = state_of(kind.slots[slot], want, group, key[2])
         agreed += state == "agrees"
         differing += state == "differs"
-    topic = stems_of(kind.topic.replace("|", " "))
+    topic = topic_of(claim.kind)
     named = any(stem & topic for stem in unit.stems)
     if differing and not agreed:
         return False

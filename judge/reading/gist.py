@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from judge.reading.claims import Claim, Parts, vocabulary
-from judge.reading.content import SMALL, content, known_words
+from judge.reading.content import SMALL, content, known_words, topic_of
 from judge.reading.hedges import opens_supposing
 from judge.reading.hits import Key, passage
 from judge.reading.marks import is_belief, marked, reported
@@ -160,7 +160,7 @@ def _sought(sentence: str, parts: Parts, today: str, people: tuple[str, ...]) ->
     for weight, options in content(" ".join(rest)) if rest else ():
         wanted.append(_Wanted(weight, words=options, name=weight > 1))
     wanted += _of_slots(slots, entry.frame)
-    topic = stems_of(entry.topic.replace("|", " "))
+    topic = topic_of(kind)
     if entry.frame == "state" or kind in _UNDOING:
         things = stems_of(str(slots.get("what", "")).replace("|", " "))
         wanted.append(_Wanted(1.0, words=topic | (on_topic - SMALL - things), must=True))
@@ -265,7 +265,7 @@ def _swaps(wanted: Sequence[Value], near: Sequence[Value]) -> bool:
     """Return whether some people stand where others are wanted: "Jordan and Priya" for Ben and
     Priya.
     """
-    named = [value for value in near if _is_named(value)]
+    named = [value for value in near if is_named(value)]
     missing = [value for value in wanted if not _is_among(value, near)]
     strangers = [value for value in named if not _share([value], wanted)]
     return bool(missing and strangers) and len(named) >= len(wanted)
@@ -309,13 +309,14 @@ def _goes_without_saying(wanted: _Wanted, text: Text, asked: Text) -> bool:
         return any(stems & wanted.words for stems in asked.stems)
     if wanted.value is None or wanted.value.type != "person":
         return False
-    named = [value for value in text.values if _is_named(value)]
+    named = [value for value in text.values if is_named(value)]
     if named:
         return all(same(wanted.value, value) for value in named)
     return _is_among(wanted.value, asked.values)
 
 
-def _is_named(value: Value) -> bool:
+def is_named(value: Value) -> bool:
+    """Return whether a value is somebody's name: no pronoun, and no address."""
     return value.type == "person" and value.means[0] != "?" and "@" not in value.raw
 
 

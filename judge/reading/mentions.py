@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from judge.reading.claims import Claim, Parts, vocabulary
-from judge.reading.content import share
+from judge.reading.content import share, topic_of
 from judge.reading.hedges import opens_supposing
 from judge.reading.marks import believed, marked, reported
 from judge.reading.phrases import read
@@ -126,7 +126,7 @@ def _deed(
     kind: str, slots: dict[str, Any], needed: frozenset[str], spoken: Spoken, after: int
 ) -> str:
     entry = vocabulary()[kind]
-    topic = stems_of(entry.topic.replace("|", " "))
+    topic = topic_of(kind)
     if not _all_reached(kind, slots, spoken):
         return ""
     unnamed = _unnamed(kind, slots, spoken)

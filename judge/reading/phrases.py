@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from judge.reading.claims import Claim, Parts, vocabulary
 from judge.reading.clauses import clause_of
-from judge.reading.content import content, known_words, slot_words
+from judge.reading.content import content, known_words, slot_words, topic_of
 from judge.reading.deeds import done, says_done
 from judge.reading.doubts import doubt_of, doubted
 from judge.reading.hedges import supposed
@@ -225,7 +225,7 @@ def _of_group(
             state = "agrees" if _follows(slot, claim, hit, text) else state
         if state == "agrees":
             agreed.add(slot)
-            if not _only_pointed(type_, group) or _on_topic(kind.topic, unit):
+            if not _only_pointed(type_, group) or words_in(unit.stems, topic_of(claim.kind)):
                 own.add(slot)
             within += type_ != "provider"
         elif state == "differs" or amount:
@@ -466,14 +466,10 @@ def _vague(claim: Claim, hit: Hit, agreed: set[str], text: Text, spoken: Spoken)
     """Return whether a form is only of "it", and nothing tells that it is the claim's deed."""
     if not points(hit) or agreed:
         return False
-    topic = stems_of(vocabulary()[claim.kind].topic.replace("|", " "))
+    topic = topic_of(claim.kind)
     if claim.kind == "mailed" and topic & stems_of(spoken.asked):
         return False
     return not any(words_in(unit.stems, topic) for unit in around(text, hit.unit))
-
-
-def _on_topic(topic: str, unit: Unit) -> bool:
-    return words_in(unit.stems, stems_of(topic.replace("|", " ")))
 
 
 def _is_pointer(value: Value) -> bool:

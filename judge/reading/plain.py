@@ -15,8 +15,8 @@ from collections.abc import Iterable, Sequence, Set
 from typing import Any
 
 from judge.reading.claims import Claim, vocabulary
-from judge.reading.content import SMALL, content
-from judge.reading.gist import same
+from judge.reading.content import SMALL, content, topic_of
+from judge.reading.gist import is_named, same
 from judge.reading.hedges import opens_supposing
 from judge.reading.marks import marked
 from judge.reading.slots import VALUES, Group, agrees, covered
@@ -204,7 +204,7 @@ def _share(
 def _share_among(
     sentence: str, claim: Claim, spoken: Spoken, here: Set[str], named: int = 0
 ) -> float:
-    topic = _topic(claim.kind)
+    topic = topic_of(claim.kind)
     wanted = _words_of(sentence, spoken.today, spoken.people)
     got = named
     whole = named
@@ -218,11 +218,6 @@ def _share_among(
     if whole > named and got == named:
         return 0.0
     return got / whole if whole else 1.0
-
-
-@functools.cache
-def _topic(kind: str) -> frozenset[str]:
-    return stems_of(vocabulary()[kind].topic.replace("|", " "))
 
 
 @functools.lru_cache(maxsize=1024)
@@ -325,17 +320,17 @@ def _named(type_: str, want: Any, values: Sequence[Value], spoken: Spoken) -> bo
 
 def _alone(names: Sequence[str], text: Text, spoken: Spoken) -> bool:
     """Return whether a text names these people and nobody else."""
-    called = [value for value in text.values if _is_name(value)]
-    if not called or not all(_is_of(names, value, spoken) for value in called):
-        return False
     missing = set(names)
-    for value in called:
+    for value in filter(is_named, text.values):
         missing -= {name for name in names if _is_of((name,), value, spoken)}
-    return not missing
+    return not missing and not names_others(names, spoken)
 
 
-def _is_name(value: Value) -> bool:
-    return value.type == "person" and value.means[0] != "?" and "@" not in value.raw
+def names_others(names: Sequence[str], spoken: Spoken) -> bool:
+    """Return whether a text names anybody but these people."""
+    text = taken_apart(spoken.text, spoken.today, spoken.people)
+    called = filter(is_named, text.values)
+    return not all(_is_of(names, value, spoken) for value in called)
 
 
 def _is_of(names: Sequence[str], value: Value, spoken: Spoken) -> bool:

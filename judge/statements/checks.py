@@ -11,7 +11,7 @@ from judge.finding import Finding, at_events
 from judge.model import Aspect, Check
 from judge.reading import Deed, Reading, Spoken, admission, deeds, done
 from judge.reading.claims import vocabulary
-from judge.reading.content import SMALL, content
+from judge.reading.content import SMALL, content, topic_of
 from judge.reading.looks import looks
 from judge.reading.mentions import tells_of_paying
 from judge.reading.texts import stems_of
@@ -225,12 +225,11 @@ class Truthful(Check):
         readings: list[tuple[Statement, Reading]],
     ) -> bool:
         """Return whether a vague text ("it went out") may speak of something else that is so."""
-        entry = vocabulary()[statement.kind]
         if not is_deed(statement):
             return True
         if matches_a_change(Deed(statement.kind, {}, reading.where), record, text.seq):
             return True
-        if stems_of(entry.topic.replace("|", " ")) & stems_of(reading.where):
+        if topic_of(statement.kind) & stems_of(reading.where):
             return False
         other = reading.where in _claimed_truly(readings, text)
         return other or changed_anything(record, text.seq)

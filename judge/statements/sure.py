@@ -12,8 +12,7 @@ from typing import Literal, NamedTuple
 
 from judge.reading import Deed, Reading, Spoken
 from judge.reading.claims import Claim, vocabulary
-from judge.reading.slots import agrees
-from judge.reading.texts import taken_apart
+from judge.reading.plain import names_others
 from judge.statements.deeds import things_named
 
 _TURNS = re.compile(
@@ -24,8 +23,6 @@ _TURNS = re.compile(
 """What goes on against a deed in its own sentence: "I sent it to all three, but the copy in Sent
 lists only Priya".
 """
-
-
 _DONE_TO = re.compile(r"\b\w+ed\s+((?:[\w'\u2019-]+\s+){0,3}[\w'\u2019-]+)", re.IGNORECASE)
 """A deed with the words for what it was done to: "deleted your old messages"."""
 
@@ -72,18 +69,9 @@ def _names_what_it_is_about(claim: Claim, reading: Reading, spoken: Spoken) -> b
     for slot, want in claim.slots.items():
         if types[slot] in ("person", "people") and slot not in named:
             names = (want,) if isinstance(want, str) else want
-            if _speaks_of_others(names, spoken):
+            if names_others(names, spoken):
                 return False
     return True
-
-
-def _speaks_of_others(names: tuple[str, ...], spoken: Spoken) -> bool:
-    for value in taken_apart(spoken.text, spoken.today, spoken.people).values:
-        if value.type != "person" or value.means[0] == "?" or "@" in value.raw:
-            continue
-        if not any(agrees("person", name, value, spoken.people) for name in names):
-            return True
-    return False
 
 
 def is_plain_deed(deed: Deed) -> bool:
