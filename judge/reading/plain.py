@@ -76,7 +76,8 @@ def may_tell(sentence: str, claim: Claim, spoken: Spoken, against: Set[int], *, 
     if entry.frame == "source":
         return ""  # a service that is named may be named for anything
     text = taken_apart(spoken.text, spoken.today, spoken.people)
-    units = [unit for unit in _telling(text, spoken) if unit.number not in against]
+    back = _taken_back(sentence, claim, spoken, text)
+    units = [unit for unit in _telling(text, spoken) if unit.number not in against | back]
     negative = _NEGATIVE.search(sentence.lower()) is not None
     if not units or not _has_sign(sentence, claim, spoken, units, text, negative):
         return ""
@@ -98,8 +99,6 @@ def _telling(text: Text, spoken: Spoken) -> list[Unit]:
     """Return the units of a text that assert something."""
     marks = marked(spoken.text, spoken.today, spoken.people)
     out = marks.unsure | marks.disowned
-    if any(not text.units[number].values for number in marks.takes_back):
-        out |= marks.taken_back  # what names a figure or a person corrects that alone
     if _EITHER.search(spoken.text):
         out |= marks.either
     told = []
@@ -108,6 +107,19 @@ def _telling(text: Text, spoken: Spoken) -> list[Unit]:
         if unit.number not in out and not asks:
             told.append(unit)
     return told
+
+
+def _taken_back(sentence: str, claim: Claim, spoken: Spoken, text: Text) -> Set[int]:
+    """Return the numbers of the units of a text that are taken back, as far as a statement goes.
+
+    What names a figure or a person, "No, it was Jordan's", takes back that alone: what stands from
+    there on has to have half of the statement's words.
+    """
+    marks = marked(spoken.text, spoken.today, spoken.people)
+    if any(not text.units[number].values for number in marks.takes_back):
+        return marks.taken_back
+    after = text.units[min(marks.takes_back, default=len(text.units)) :]
+    return marks.taken_back if _share(sentence, claim, spoken, after) >= _SOME else frozenset()
 
 
 def _has_sign(
