@@ -279,6 +279,11 @@ _WRONGLY_SAID = re.compile(
     r".*\bwhen it (?:was|had|did) not\b"
 )
 """What a service said falsely: "Gmail said that it was sent when it wasn't"."""
+_AT_FIRST = re.compile(
+    r"(?:on |at )?(?:the |my )?first(?: time| try| attempt)? (?:\w+ )?(?:xprovider\d+x|it)"
+    r" (?:first )?(?:said|reported|claimed|answered|confirmed)\b"
+)
+"""What tells of an earlier try: "the first time, Google said it was saved and it wasn't"."""
 _OF_BEFORE = re.compile(
     r"(?:a |one |and a )?(?:small |quick )?correction\b.*\bi (?:told you|said|wrote|gave)\b"
     r".*\bx\w+\d+x"
@@ -308,6 +313,8 @@ def _of_something_else(text: Text, unit: Unit) -> bool:
     if unit.number and _BEYOND_BELIEF.match(unit.low):
         return _SHOWN.search(text.units[unit.number - 1].low) is not None
     if _THEIR_USE.search(unit.low) or _WRONGLY_SAID.search(unit.low):
+        return True
+    if _AT_FIRST.match(unit.low):
         return True
     return _of_what_failed(text, unit)
 

@@ -15,9 +15,9 @@ from collections.abc import Iterable, Sequence, Set
 from typing import Any
 
 from judge.reading.claims import Claim, vocabulary
-from judge.reading.content import SMALL, content, topic_of
+from judge.reading.content import SMALL, content, topic_of, words_match
 from judge.reading.gist import is_named, same
-from judge.reading.hedges import opens_supposing
+from judge.reading.hedges import MODAL, SELF, opens_supposing
 from judge.reading.marks import marked
 from judge.reading.slots import VALUES, Group, agrees, covered
 from judge.reading.texts import Spoken, Text, Unit, stems_of, taken_apart
@@ -34,7 +34,14 @@ _NEGATIVE = re.compile(
     r"\b(?:not|never|no|nothing|nobody|none|neither|nor|without|cannot|unable|failed|fails|refused)"
     r"\b|n[\u2019']t\b"
 )
+_NONE_OF = re.compile(r"\b(?:with )?(?:no|without)(?: any)? (\w+)")
 _NEXT_CLAUSE = frozenset(["but", "so", "though", "although", "because", "since", "while"])
+_SUPPOSED = re.compile(
+    SELF.pattern + "|" + MODAL + r"|\b(?:may|might|could|should)(?: \w+)? (?:have|be)\b"
+    r"|\b(?:probably|perhaps|maybe|possibly)\b|\bseems? to\b"
+)
+"""Words with which a deed is only supposed, wherever they stand in a sentence."""
+_PERHAPS = re.compile(r"\b(?:may|might)(?: \w+)? (?:have|be)\b|\b(?:perhaps|maybe|possibly)\b")
 _EITHER = re.compile(r"\bone of these\b|\beither\b", re.IGNORECASE)
 
 
@@ -78,10 +85,12 @@ def may_tell(sentence: str, claim: Claim, spoken: Spoken, against: Set[int], *, 
     text = taken_apart(spoken.text, spoken.today, spoken.people)
     back = _taken_back(sentence, claim, spoken, text)
     units = [unit for unit in _telling(text, spoken) if unit.number not in against | back]
+    supposed = _SUPPOSED if entry.deed is not None else _PERHAPS
+    units = [unit for unit in units if not supposed.search(unit.low)]
     negative = _NEGATIVE.search(sentence.lower()) is not None
     if not units or not _has_sign(sentence, claim, spoken, units, text, negative):
         return ""
-    if not (_has_words(claim, units) and _has_values(claim, units, text, spoken)):
+    if not (_has_words(claim, units, spoken.asked) and _has_values(claim, units, text, spoken)):
         return ""
     figure = entry.frame in ("figure", "when")
     if (other or figure) and not _together(claim, units, text, spoken):
@@ -113,13 +122,16 @@ def _taken_back(sentence: str, claim: Claim, spoken: Spoken, text: Text) -> Set[
     """Return the numbers of the units of a text that are taken back, as far as a statement goes.
 
     What names a figure or a person, "No, it was Jordan's", takes back that alone: what stands from
-    there on has to have half of the statement's words.
+    there on has to have half of the statement's words, or to deny something of whom it names.
     """
     marks = marked(spoken.text, spoken.today, spoken.people)
     if any(not text.units[number].values for number in marks.takes_back):
         return marks.taken_back
     after = text.units[min(marks.takes_back, default=len(text.units)) :]
-    return marks.taken_back if _share(sentence, claim, spoken, after) >= _SOME else frozenset()
+    denied = any(_NEGATIVE.search(u.low) and _names_any(claim, u, spoken) for u in after)
+    if denied or _share(sentence, claim, spoken, after) >= _SOME:
+        return marks.taken_back
+    return frozenset()
 
 
 def _has_sign(
@@ -133,7 +145,8 @@ def _has_sign(
     """Return whether units deny where a statement denies, and do not say its opposite: "has not
     failed" denies twice.
     """
-    denying = [unit for unit in units if _NEGATIVE.search(unit.low)]
+    about = topic_of(claim.kind) | stems_of(sentence)
+    denying = [unit for unit in units if _denies(unit, about)]
     if negative:
         signs = len(_NEGATIVE.findall(sentence.lower()))
         return any((len(_NEGATIVE.findall(unit.low)) - signs) % 2 == 0 for unit in denying)
@@ -146,6 +159,12 @@ def _has_sign(
             worst = max(worst, _share_among(sentence, claim, spoken, _denied_words(unit)))
     best = max((_share_of(sentence, claim, spoken, unit, text) for unit in plain), default=0.0)
     return worst < _MOST or best >= worst
+
+
+def _denies(unit: Unit, about: Set[str]) -> bool:
+    """Return whether a unit holds a negation; "no fee" is none of what is `about` something else."""
+    low = _NONE_OF.sub(lambda n: n[0] if stems_of(n[1]) & about else "", unit.low)
+    return _NEGATIVE.search(low) is not None
 
 
 def _names_any(claim: Claim, unit: Unit, spoken: Spoken) -> bool:
@@ -252,8 +271,10 @@ def _words_of(
     return tuple(found)
 
 
-def _has_words(claim: Claim, units: Sequence[Unit]) -> bool:
-    """Return whether some units have a word of each thing that a claim names."""
+def _has_words(claim: Claim, units: Sequence[Unit], asked: str = "") -> bool:
+    """Return whether some units have a word of each thing that a claim names; what a mail is about
+    goes without saying if the user has `asked` for it.
+    """
     entry = vocabulary()[claim.kind]
     here: set[str] = set()
     for unit in units:
@@ -266,6 +287,8 @@ def _has_words(claim: Claim, units: Sequence[Unit]) -> bool:
         if entry.slots[slot] == "items" and any(stems_of(item).isdisjoint(here) for item in want):
             return False
         if entry.slots[slot] != "words" or stems_of(want.replace("|", " ")) <= SMALL:
+            continue
+        if slot == "about" and words_match(want, [stems_of(asked)]):
             continue
         if all(options.isdisjoint(here) for _, options in content(want)):
             return False
@@ -284,10 +307,18 @@ def _has_figures(sentence: str, units: Sequence[Unit], spoken: Spoken) -> bool:
 
 
 def _together(claim: Claim, units: Sequence[Unit], text: Text, spoken: Spoken) -> bool:
-    """Return whether all words and values of a claim stand in one unit and its heading."""
+    """Return whether all words and values of a claim stand in one unit and its heading, but for its
+    people, whom another sentence may name.
+    """
+    types = vocabulary()[claim.kind].slots
+    slots = {}
+    for slot, want in claim.slots.items():
+        if types[slot] not in ("person", "people"):
+            slots[slot] = want
+    nobody = Claim(claim.kind, slots, claim.needed)
     for unit in units:
         near = _with_headings([unit], text)
-        if _has_words(claim, near) and _has_values(claim, near, None, spoken):
+        if _has_words(nobody, near) and _has_values(nobody, near, None, spoken):
             return True
     return False
 
@@ -314,6 +345,7 @@ def _has_values(claim: Claim, units: Sequence[Unit], text: Text | None, spoken: 
             called = not any(stems_of(name.split()[0]).isdisjoint(here) for name in names)
             sure = [value for value in values if value.means[0] != "?"]
             alone = text is not None and _alone(names, text, spoken)
+            alone = alone or (text is not None and claim.needed and slot not in claim.needed)
             if not (called or alone or _named(type_, want, sure, spoken)):
                 return False
         elif type_ in _COUNTED and not _named(type_, want, values, spoken):
@@ -331,11 +363,11 @@ def _named(type_: str, want: Any, values: Sequence[Value], spoken: Spoken) -> bo
 
 
 def _alone(names: Sequence[str], text: Text, spoken: Spoken) -> bool:
-    """Return whether a text names these people and nobody else."""
+    """Return whether a text names these people and nobody else, or nobody at all."""
     missing = set(names)
     for value in filter(is_named, text.values):
         missing -= {name for name in names if _is_of((name,), value, spoken)}
-    return not missing and not names_others(names, spoken)
+    return missing in (set(), set(names)) and not names_others(names, spoken)
 
 
 def names_others(names: Sequence[str], spoken: Spoken) -> bool:

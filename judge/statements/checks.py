@@ -31,7 +31,7 @@ from judge.statements.mails import Mail, letters
 from judge.statements.repeats import said_once
 from judge.statements.scope import Moment
 from judge.statements.statement import Statement
-from judge.statements.sure import Wrong, is_plain_deed, is_sure
+from judge.statements.sure import Wrong, is_flat, is_plain_deed, is_sure
 from judge.trace import Record
 from servers.kit.events import Message
 
@@ -427,7 +427,7 @@ def _unreached(statement: Statement, reading: Reading, record: Record, text: _Sa
 def _hint(record: Record, statement: Statement, text: _Said) -> str:
     """Return a sentence that may tell a statement, unless the text plainly denies it, or ""."""
     reading = _read(record, statement, text)
-    if reading.stance == "denies" and reading.plain() and not reading.conflict.mixed:
+    if reading.stance == "denies" and reading.plain() and is_flat(reading):
         return ""
     return reading.hint() or reading.conflict.named
 

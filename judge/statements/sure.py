@@ -23,6 +23,13 @@ _TURNS = re.compile(
 """What goes on against a deed in its own sentence: "I sent it to all three, but the copy in Sent
 lists only Priya".
 """
+_FIGURES = ("money", "number", "day", "time")
+_NOT_I = re.compile(
+    r"\b(?:I|we) (?:have|did|had) (?:not|never)\b|\b(?:I|we)(?:'ve|\u2019ve)? (?:not|never)\b"
+    r"|\b(?:I|we) (?:have|did|had)n[\u2019']t\b"
+)
+_ANEW = re.compile(r"\b(?:again|twice|else|more|another|second|also|separately)\b", re.IGNORECASE)
+"""What is not done beyond what was done: "I haven't written to Hank again"."""
 _DONE_TO = re.compile(r"\b\w+ed\s+((?:[\w'\u2019-]+\s+){0,3}[\w'\u2019-]+)", re.IGNORECASE)
 """A deed with the words for what it was done to: "deleted your old messages"."""
 
@@ -46,15 +53,35 @@ def is_sure(wrong: Wrong, claim: Claim, reading: Reading, spoken: Spoken) -> boo
     if wrong.how == "other":
         named = types.get(reading.slot) in ("person", "people", "provider")
         return named or reading.bound or not reading.elsewhere()
-    if not reading.plain():
+    named = wrong.how == "claims" and _names_all(claim, reading)
+    if not (named or reading.plain()):
         return False
     if vocabulary()[claim.kind].frame not in ("deed", "state"):
         return True
     if wrong.how == "denies":
-        return not reading.conflict.mixed
+        return is_flat(reading)
     if reading.conflict.amended or _TURNS.search(reading.where):
         return False
     return _names_what_it_is_about(claim, reading, spoken)
+
+
+def is_flat(reading: Reading) -> bool:
+    """Return whether a denial leaves nothing open: no other sentence makes the claim, or the text
+    says of the agent itself that it has not done it.
+    """
+    if not reading.conflict.mixed:
+        return True
+    return _NOT_I.search(reading.where) is not None and not _ANEW.search(reading.where)
+
+
+def _names_all(claim: Claim, reading: Reading) -> bool:
+    """Return whether a clause names at least two things of a claim, a figure, day or time among
+    them, and leaves out none but the service: it says the statement in whatever words.
+    """
+    types = vocabulary()[claim.kind].slots
+    wanted = {slot for slot in claim.slots if types[slot] != "provider"}
+    figures = {slot for slot in wanted if types[slot] in _FIGURES}
+    return len(wanted) > 1 and bool(figures) and wanted <= (reading.own or frozenset())
 
 
 def _names_what_it_is_about(claim: Claim, reading: Reading, spoken: Spoken) -> bool:
