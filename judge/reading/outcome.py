@@ -18,7 +18,7 @@ def _nothing(after: int) -> str:
     return ""
 
 
-def _no_sentence() -> str:
+def _no_hint(known: bool) -> str:
     return ""
 
 
@@ -64,7 +64,8 @@ class Reading:
     take the number of the last sentence that does not count.
     `plain`, `elsewhere` and `hint` are the second sign (`judge/reading/plain.py`): whether the
     sentence has the words of the statement, whether all values of the claim stand in the text, and
-    a sentence that may tell the statement. A reader that needs no second sign leaves them alone.
+    a sentence that may tell the statement, given whether it is known whom that is about. A reader
+    that needs no second sign leaves them alone.
     `until` is that number where a text
     denies the claim: what was said before the denial is taken back by it, and -1 elsewhere. `own`
     are the slots of `named` whose value stands in the same clause; None: not told. `bound` tells
@@ -90,7 +91,7 @@ class Reading:
     conflict: Conflict = field(default=_NO_CONFLICT, compare=False)
     plain: Callable[[], bool] = field(default=_yes, compare=False, repr=False)
     elsewhere: Callable[[], bool] = field(default=_no, compare=False, repr=False)
-    hint: Callable[[], str] = field(default=_no_sentence, compare=False, repr=False)
+    hint: Callable[[bool], str] = field(default=_no_hint, compare=False, repr=False)
     mention: Callable[[int], str] = field(default=_nothing, compare=False, repr=False)
     gist: Callable[[int], str] = field(default=_nothing, compare=False, repr=False)
 

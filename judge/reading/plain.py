@@ -42,6 +42,19 @@ _SUPPOSED = re.compile(
 )
 """Words with which a deed is only supposed, wherever they stand in a sentence."""
 _PERHAPS = re.compile(r"\b(?:may|might)(?: \w+)? (?:have|be)\b|\b(?:perhaps|maybe|possibly)\b")
+_FROM = re.compile(
+    r"\b(?:source|from|per|by|according to|says|said|courtesy of|via) (?:the )?(?:\w+ )?"
+    r"xprovider\d+x"
+    r"|\bxprovider\d+x(?: s)? (?:says|has|gives|shows|reports|lists|puts|expects|figures?|numbers?"
+    r"|forecast|data|readings?)\b"
+)
+_OF_ONE_THING = re.compile(
+    r"^(?:but |and |though )?i (?:have|did|do|am|was|will) not(?: yet)?$"
+    r"|^(?:\w+ ){8,}(?:but|though|although) i (?:can|could|would|will) not (?:\w+ )?"
+    r"(?:promise|guarantee|swear to|vouch for) (?:that|this|it)$"
+)
+"""What doubts its own sentence or answers the one before: "you may want to tell him. I haven't"."""
+_THEY = frozenset(["he", "she", "they", "him", "her", "them"])
 _EITHER = re.compile(r"\bone of these\b|\beither\b", re.IGNORECASE)
 
 
@@ -71,25 +84,34 @@ def names_all(claim: Claim, spoken: Spoken, where: str) -> bool:
     return False
 
 
-def may_tell(sentence: str, claim: Claim, spoken: Spoken, against: Set[int], *, other: bool) -> str:
+def may_tell(
+    sentence: str,
+    claim: Claim,
+    spoken: Spoken,
+    against: Set[int],
+    known: bool = False,
+    *,
+    other: bool = False,
+) -> str:
     """Return a sentence of a text that may tell a statement, or "".
 
     All values of the claim and half of the statement's words stand in the text, in sentences that
     neither ask nor suppose, are not taken back, and are not among those `against` the claim. A
     figure stands with its thing, and so do all values of a deed of which the text gives an `other`
-    value.
+    value. Whom it is about need not be named where that is `known` from an earlier text.
     """
     entry = vocabulary()[claim.kind]
-    if entry.frame == "source":
-        return ""  # a service that is named may be named for anything
     text = taken_apart(spoken.text, spoken.today, spoken.people)
     back = _taken_back(sentence, claim, spoken, text)
     units = [unit for unit in _telling(text, spoken) if unit.number not in against | back]
     supposed = _SUPPOSED if entry.deed is not None else _PERHAPS
     units = [unit for unit in units if not supposed.search(unit.low)]
     negative = _NEGATIVE.search(sentence.lower()) is not None
+    if entry.frame == "source":
+        return next((unit.raw for unit in units if _is_source(claim, unit, spoken)), "")
     if not units or not _has_sign(sentence, claim, spoken, units, text, negative):
         return ""
+    claim = _without_unsaid(claim, units, spoken, known)
     if not (_has_words(claim, units, spoken.asked) and _has_values(claim, units, text, spoken)):
         return ""
     figure = entry.frame in ("figure", "when")
@@ -102,6 +124,17 @@ def may_tell(sentence: str, claim: Claim, spoken: Spoken, against: Set[int], *, 
     if _share(sentence, claim, spoken, units, named) < (_MOST if own_words else _SOME):
         return ""
     return max(units, key=lambda unit: _share(sentence, claim, spoken, [unit])).raw
+
+
+def _is_source(claim: Claim, unit: Unit, spoken: Spoken) -> bool:
+    """Return whether a unit names the service of a claim as where something is from: a service that
+    is named may be named for anything.
+    """
+    named = [value for value in unit.values.values() if value.type == "provider"]
+    wanted = [
+        value for value in named if _named("provider", claim.slots["provider"], [value], spoken)
+    ]
+    return bool(wanted) and _FROM.search(unit.low) is not None
 
 
 def _telling(text: Text, spoken: Spoken) -> list[Unit]:
@@ -118,20 +151,63 @@ def _telling(text: Text, spoken: Spoken) -> list[Unit]:
     return told
 
 
+def _without_unsaid(claim: Claim, units: Sequence[Unit], spoken: Spoken, known: bool) -> Claim:
+    """Return a claim without the people who go without saying: those who are `known`, or called
+    "she" by the user, too, in a text that names nobody, and those beside what has to be named, where that stands in a
+    sentence that names nobody else: "it went from your work address".
+    """
+    types = vocabulary()[claim.kind].slots
+    people = {slot for slot in claim.slots if types[slot] in ("person", "people")} - claim.needed
+    asked = taken_apart(spoken.asked, spoken.today, spoken.people)
+    known = known or (_calls(asked.units) and not any(map(is_named, asked.values)))
+    meant = known and _calls(units)
+    unsaid = people if meant and not names_others((), spoken) else set[str]()
+    if people and claim.needed:
+        needed = Claim(claim.kind, {slot: claim.slots[slot] for slot in claim.needed}, claim.needed)
+        for unit in units:
+            if not any(map(is_named, unit.values.values())) and _has_values(
+                needed, [unit], None, spoken
+            ):
+                unsaid = people
+    if not unsaid:
+        return claim
+    slots = {slot: want for slot, want in claim.slots.items() if slot not in unsaid}
+    return Claim(claim.kind, slots, claim.needed)
+
+
+def _calls(units: Iterable[Unit]) -> bool:
+    """Return whether some units call somebody "she" or the like."""
+    return any(not unit.texts.isdisjoint(_THEY) for unit in units)
+
+
 def _taken_back(sentence: str, claim: Claim, spoken: Spoken, text: Text) -> Set[int]:
     """Return the numbers of the units of a text that are taken back, as far as a statement goes.
 
     What names a figure or a person, "No, it was Jordan's", takes back that alone: what stands from
-    there on has to have half of the statement's words, or to deny something of whom it names.
+    there on has to have half of the statement's words, or to deny something of whom it names. "You
+    may want to tell him. I haven't." takes back nothing of the rest.
     """
     marks = marked(spoken.text, spoken.today, spoken.people)
-    if any(not text.units[number].values for number in marks.takes_back):
+    takes = [n for n in sorted(marks.takes_back) if not _answers(text, text.units[n])]
+    if not takes:
+        return frozenset()
+    if any(not text.units[number].values for number in takes):
         return marks.taken_back
-    after = text.units[min(marks.takes_back, default=len(text.units)) :]
+    after = text.units[takes[0] :]
     denied = any(_NEGATIVE.search(u.low) and _names_any(claim, u, spoken) for u in after)
     if denied or _share(sentence, claim, spoken, after) >= _SOME:
         return marks.taken_back
     return frozenset()
+
+
+def _answers(text: Text, unit: Unit) -> bool:
+    """Return whether a unit takes back nothing but what it says itself, or what the one before says
+    that somebody else may do.
+    """
+    if not _OF_ONE_THING.search(unit.low):
+        return False
+    before = text.units[unit.number - 1]
+    return len(unit.sentence.words) > 8 or before.texts.isdisjoint(("i", "we"))
 
 
 def _has_sign(
@@ -162,7 +238,9 @@ def _has_sign(
 
 
 def _denies(unit: Unit, about: Set[str]) -> bool:
-    """Return whether a unit holds a negation; "no fee" is none of what is `about` something else."""
+    """Return whether a unit denies something of what a statement is `about`: "no fee" denies no
+    payment.
+    """
     low = _NONE_OF.sub(lambda n: n[0] if stems_of(n[1]) & about else "", unit.low)
     return _NEGATIVE.search(low) is not None
 
@@ -345,7 +423,6 @@ def _has_values(claim: Claim, units: Sequence[Unit], text: Text | None, spoken: 
             called = not any(stems_of(name.split()[0]).isdisjoint(here) for name in names)
             sure = [value for value in values if value.means[0] != "?"]
             alone = text is not None and _alone(names, text, spoken)
-            alone = alone or (text is not None and claim.needed and slot not in claim.needed)
             if not (called or alone or _named(type_, want, sure, spoken)):
                 return False
         elif type_ in _COUNTED and not _named(type_, want, values, spoken):
@@ -363,11 +440,11 @@ def _named(type_: str, want: Any, values: Sequence[Value], spoken: Spoken) -> bo
 
 
 def _alone(names: Sequence[str], text: Text, spoken: Spoken) -> bool:
-    """Return whether a text names these people and nobody else, or nobody at all."""
+    """Return whether a text names these people and nobody else."""
     missing = set(names)
     for value in filter(is_named, text.values):
         missing -= {name for name in names if _is_of((name,), value, spoken)}
-    return missing in (set(), set(names)) and not names_others(names, spoken)
+    return not missing and not names_others(names, spoken)
 
 
 def names_others(names: Sequence[str], spoken: Spoken) -> bool:

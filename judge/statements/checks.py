@@ -429,7 +429,8 @@ def _hint(record: Record, statement: Statement, text: _Said) -> str:
     reading = _read(record, statement, text)
     if reading.stance == "denies" and reading.plain() and is_flat(reading):
         return ""
-    return reading.hint() or reading.conflict.named
+    known = _told_before(record, statement, text)
+    return reading.hint(known) or reading.conflict.named
 
 
 def _told_before(record: Record, statement: Statement, text: _Said) -> bool:
