@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Self
 
 from pydantic import Field, model_validator
@@ -94,6 +94,12 @@ class Progress:
 
 def nodes_of(tasks: Mapping[str, TaskNode]) -> list[Node]:
     """Return the matcher's nodes. Raises `InputError` if the graph cannot be."""
+    nodes = _nodes_of(tasks)
+    Matcher(nodes)
+    return nodes
+
+
+def _nodes_of(tasks: Mapping[str, TaskNode]) -> list[Node]:
     nodes = []
     for name, task in tasks.items():
         needs = task.needs
@@ -103,7 +109,6 @@ def nodes_of(tasks: Mapping[str, TaskNode]) -> list[Node]:
             needs = (*needs, task.each.of)
         needed = tuple(dict.fromkeys(needs))
         nodes.append(Node(name, needed, lookup=bool(task.held), optional=task.optional))
-    Matcher(nodes)
     return nodes
 
 
@@ -137,7 +142,8 @@ def progress(
 def _expanded(tasks: Mapping[str, TaskNode], own: Sequence[Attempt]) -> Iterator[_Wanted]:
     """Yield a node for each value of an `each`, or the node itself before its list is known."""
     replaced: dict[str, list[str]] = {}
-    for node in nodes_of(tasks):
+    nodes = _nodes_of(tasks)
+    for node in nodes:
         task = tasks[node.name]
         if task.each is None:
             replaced[node.name] = [node.name]
@@ -145,13 +151,14 @@ def _expanded(tasks: Mapping[str, TaskNode], own: Sequence[Attempt]) -> Iterator
         items = _items(task.each, tasks[task.each.of], own)
         replaced[node.name] = [f"{node.name}[{number}]" for number in range(len(items))]
         replaced[node.name] = replaced[node.name] or [node.name]
-    for node in nodes_of(tasks):
+    for node in nodes:
         task = tasks[node.name]
         needs = tuple(itertools.chain.from_iterable(replaced[need] for need in node.needs))
         items = _items(task.each, tasks[task.each.of], own) if task.each is not None else []
         for number, name in enumerate(replaced[node.name]):
             item = items[number] if items else None
-            yield _Wanted(replace(node, name=name, needs=needs), task, item)
+            wanted = Node(name, needs, lookup=node.lookup, optional=node.optional)
+            yield _Wanted(wanted, task, item)
 
 
 def _items(each: Each, source: TaskNode, own: Iterable[Attempt]) -> list[Any]:

@@ -87,7 +87,7 @@ class Claim:
     slots: dict[str, Any] = field(default_factory=dict)
     needed: frozenset[str] = frozenset()
 
-    @property
+    @functools.cached_property
     def parts(self) -> Parts:
         """The claim as a key."""
         return self.kind, tuple(sorted(self.slots.items())), self.needed

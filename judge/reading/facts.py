@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 
@@ -27,7 +28,7 @@ def fact(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
     marks = marked(*key)
     out = marks.taken_back | marks.takes_back | marks.either
     plain = spoken.text
-    held = {unit.number: _asserted(unit) for unit in text.units}
+    held = _held(key)
     if out or any(held[unit.number] != unit.raw for unit in text.units):
         plain = "\n".join(held[unit.number] for unit in text.units if unit.number not in out)
     if not spoken.asked:
@@ -46,6 +47,12 @@ def fact(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
 
 _UNSEEN = re.compile(r"\b(?:did|does|do) not (?:\w+ )?(?:appear|show)\b")
 """What does not show may be there all the same."""
+
+
+@functools.lru_cache(maxsize=512)
+def _held(key: Key) -> tuple[str, ...]:
+    """Return what each sentence of a text asserts."""
+    return tuple(_asserted(unit) for unit in taken_apart(*key).units)
 
 
 def _asserted(unit: Unit) -> str:

@@ -6,7 +6,7 @@ import functools
 from dataclasses import replace
 from typing import ClassVar, Protocol
 
-from judge.reading.claims import Claim
+from judge.reading.claims import Claim, Parts
 from judge.reading.gist import gist
 from judge.reading.mentions import mentions
 from judge.reading.outcome import Reading
@@ -35,23 +35,30 @@ class Phrases:
 
     def read(self, sentence: str, claim: Claim, spoken: Spoken) -> Reading:
         """See `Reader.read`."""
-        reading = read(claim, spoken)
-        plain = functools.partial(says, sentence, claim, spoken, reading.where)
-        elsewhere = functools.partial(names_all, claim, spoken, reading.where)
-        if reading.stance == "claims":
-            return replace(reading, plain=plain, elsewhere=elsewhere)
-        return replace(
-            reading,
-            mention=functools.partial(mentions, claim, spoken),
-            gist=functools.partial(gist, sentence, claim, spoken),
-            plain=plain,
-            elsewhere=elsewhere,
-            hint=functools.partial(
-                may_tell,
-                sentence,
-                claim,
-                spoken,
-                reading.conflict.against,
-                other=bool(reading.contradiction),
-            ),
-        )
+        return _read(sentence, claim.parts, spoken)
+
+
+@functools.lru_cache(maxsize=4096)
+def _read(sentence: str, parts: Parts, spoken: Spoken) -> Reading:
+    kind, slots, needed = parts
+    claim = Claim(kind, dict(slots), needed)
+    reading = read(claim, spoken)
+    plain = functools.partial(says, sentence, claim, spoken, reading.where)
+    elsewhere = functools.partial(names_all, claim, spoken, reading.where)
+    if reading.stance == "claims":
+        return replace(reading, plain=plain, elsewhere=elsewhere)
+    return replace(
+        reading,
+        mention=functools.partial(mentions, claim, spoken),
+        gist=functools.partial(gist, sentence, claim, spoken),
+        plain=plain,
+        elsewhere=elsewhere,
+        hint=functools.partial(
+            may_tell,
+            sentence,
+            claim,
+            spoken,
+            reading.conflict.against,
+            other=bool(reading.contradiction),
+        ),
+    )

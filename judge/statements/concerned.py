@@ -24,11 +24,12 @@ def people_of(record: Record, attempt: Attempt) -> frozenset[str]:
     def make() -> frozenset[str]:
         found: set[str] = set()
         known = set(record.people)
+        book = _book(record)
         for text in _texts(record, attempt):
             if text in known:
                 found.add(text)
-            if text.casefold() in _book(record):
-                found |= _book(record)[text.casefold()]
+            if text.casefold() in book:
+                found |= book[text.casefold()]
             elif "@" in text:
                 found |= known.intersection(who(text, record.people))
         return frozenset(found)

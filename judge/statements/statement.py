@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, StrictInt, model_validator
@@ -66,6 +67,8 @@ class Statement(Declared):
 
     def sentence_at(self, moment: Moment) -> str:
         """Return the statement in plain words, with its figures as they are at a moment."""
+        if "${" not in self.sentence:
+            return self.sentence
         return str(render(self.sentence, moment.scope))
 
     @property
@@ -89,8 +92,15 @@ class Statement(Declared):
 
     def claim_at(self, moment: Moment | None) -> Claim:
         """Return the claim with its slots computed. Raises `InputError`."""
+        if self._constant is not None:
+            return self._constant
         slots = self._slots if moment is None else render(self._slots, moment.scope)
         return self._parsed(slots)
+
+    @functools.cached_property
+    def _constant(self) -> Claim | None:
+        """The claim of a statement that computes none of its slots."""
+        return None if "${" in str(self._slots) else self._parsed(self._slots)
 
     def _parsed(self, slots: Any, *, computed: bool = True) -> Claim:
         from judge.reading import parse_claim
