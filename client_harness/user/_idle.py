@@ -165,7 +165,7 @@ _PARTING = pattern(
     |get\s+in\s+touch|come\s+back(?:\s+to\s+me)?)\s+
     (?:if|when(?:ever)?|once|how|what|should|in\s+case|as\s+soon\s+as|the\s+(?:next\s+time|moment|day))\b
     (?![^.?!]*\b(?:i|me\s+to|whether|which|or|you\s+(?:want|wish|prefer|mean|meant|agree|approve)
-    |you(?:'d|\s+would)|rather|right|correct|okay)\b)
+    |you(?:'d|\s+would)|rather|right|correct|okay|to\s+(?:set|use|choose|do|put|pick|say|write))\b)
     | \b(?:next\s+time|in\s+(?:the\s+)?future|some\s?day|one\s+day|from\s+now\s+on|another\s+time
       |is\s+there\s+anything
     |fingers\s+crossed)\b"""

@@ -218,7 +218,12 @@ IN_CASE = pattern(
       |who|how|if))
     (?![^?]*\bor\b)[^?]*$"""
 )
-MEANT = pattern(r"\byou\s+(?:mean|meant|want|prefer)\b|\bit(?:'s|\s+is|\s+was)\b|\bright\s+one\b")
+MEANT = pattern(
+    r"""\byou\s+(?:mean|meant|want|prefer)\b|\bit(?:'s|\s+is|\s+was)\b|\bright\s+one\b
+    | ^(?:and\s+|but\s+|so\s+)?if\s+you(?:'d|\s+would)\s+(?:rather|like|prefer)\s+
+      (?:that\s+i|me\s+to)\b
+    | ^(?:and\s+|but\s+|so\s+)?if\s+there(?:'s|\s+is)\s+(?:another|a\s+different)\b"""
+)
 IF_SO = pattern(
     r"""\b(?:if|whether)\s+i\s+(?:should|may)\b
     | \bif\s+you(?:'re|\s+are)?\s+(?:agree|approve|okay|ok|fine|happy|comfortable)\b"""
