@@ -1,7 +1,10 @@
-"""What judging costs: an oracle's trial judged in base and relaxed, against playing that trial.
+"""What judging costs: an oracle's trial judged in base and relaxed, against that trial.
 
 The texts of each record are new, so that nothing that readers keep of earlier texts helps. The same
-texts judged once more, from a new record, show what is not reading.
+texts judged once more, from a new record, show what is not reading. A trial is what an unattended
+run makes of it: the world, the servers, the conversation, verdicts of texts that are known, the
+trace and its row in the results; not the first one of a scenario, in which its right runs are
+played. Playing alone is the world and the conversation of it.
 """
 
 from __future__ import annotations
@@ -11,15 +14,21 @@ import itertools
 import re
 import statistics
 import string
+import tempfile
 import time
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
+
+import anyio
 
 from benchmarks.timing import Row, ms
 from client_harness.agents._script import ScriptAgent
 from client_harness.contract import Assignment
 from client_harness.episode import Episode, record
 from client_harness.expected import expected
+from client_harness.plan import RunRequest
+from client_harness.run import start
 from client_harness.tools import in_memory
 from judge.change import Expected
 from judge.model import Setting
@@ -38,31 +47,44 @@ _SENTENCE_END = re.compile(r"(?<=\w)(?=[.!?](?:\s|$))")
 
 
 class _Times(NamedTuple):
-    """Seconds that a trial takes: to play, to judge with new texts, to judge with known texts."""
+    """Seconds that a trial takes: in a run, to play, and to judge with new and with known texts."""
 
+    run: float
     play: float
     new: float
     known: float
 
 
-async def measure() -> list[Row]:
+def measure() -> list[Row]:
     """Return the rows for judging."""
     subjects = []
     for name in _spread(SCENARIOS):
         scenario = load.load(name)
-        subjects.append((scenario, await expected(scenario)))
+        subjects.append((scenario, anyio.run(expected, scenario)))
     times: dict[str, list[_Times]] = {scenario.id: [] for scenario, _ in subjects}
     for number in range(WARMING + ROUNDS):
+        walls = _walls(list(times))
         for scenario, right in subjects if number % 2 else subjects[::-1]:
-            taken = await _trial(scenario, right, number)
+            taken = anyio.run(_trial, scenario, right, number)
             if number >= WARMING:
-                times[scenario.id].append(taken)
+                times[scenario.id].append(_Times(walls[scenario.id], *taken))
     mean = _mean(times)
     what = f"judge an oracle's trial twice, {SCENARIOS} scenarios"
     return [
-        _row(f"{what}, new texts", mean.new, mean.play, "≤ 0.1"),
-        _row(f"{what}, texts read before", mean.known, mean.play, ""),
+        _row(f"{what}, new texts", mean.new, f"trial of a run {ms(mean.run)}", mean.run, "≤ 0.1"),
+        _row(f"{what}, new texts", mean.new, f"play it {ms(mean.play)}", mean.play, ""),
+        _row(f"{what}, texts read before", mean.known, f"play it {ms(mean.play)}", mean.play, ""),
     ]
+
+
+def _walls(scenarios: list[str]) -> dict[str, float]:
+    """Return the seconds that the second trial of each scenario takes in a run of the oracle."""
+    with tempfile.TemporaryDirectory() as folder:
+        request = RunRequest(scenarios=scenarios, agents=["oracle"], trials=2)
+        run = start(request, Path(folder) / "run")
+        run.finish()
+        trials = [trial for trial in run.results.trials() if trial.trial == 2]
+    return {trial.scenario: trial.wall_seconds or 0.0 for trial in trials}
 
 
 def _mean(times: Mapping[str, Sequence[_Times]]) -> _Times:
@@ -74,8 +96,8 @@ def _mean(times: Mapping[str, Sequence[_Times]]) -> _Times:
     return _Times(*(statistics.fmean(column) for column in zip(*medians, strict=True)))
 
 
-def _row(what: str, taken: float, play: float, aim: str) -> Row:
-    return Row(what, ms(taken), f"play it {ms(play)}", f"{taken / play:.3f}", aim)
+def _row(what: str, taken: float, baseline: str, whole: float, aim: str) -> Row:
+    return Row(what, ms(taken), baseline, f"{taken / whole:.3f}", aim)
 
 
 def _spread(count: int) -> list[str]:
@@ -83,7 +105,8 @@ def _spread(count: int) -> list[str]:
     return sorted(load.index(), key=lambda name: hash_of([name.encode()]))[:count]
 
 
-async def _trial(scenario: Scenario, right: Expected, number: int) -> _Times:
+async def _trial(scenario: Scenario, right: Expected, number: int) -> tuple[float, float, float]:
+    """Return the seconds to play a trial, and to judge it with new and with known texts."""
     begun = time.perf_counter()
     episode = Episode(scenario)
     async with in_memory(episode.session) as tools:
@@ -94,7 +117,7 @@ async def _trial(scenario: Scenario, right: Expected, number: int) -> _Times:
     new = _judged(episode, events, right)
     known = _judged(episode, events, right)
     episode.close()
-    return _Times(play, new, known)
+    return play, new, known
 
 
 def _judged(episode: Episode, events: list[Event], right: Expected) -> float:
