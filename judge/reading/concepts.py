@@ -178,6 +178,8 @@ def matches(items: Sequence[Item], sentence: Sentence) -> Iterable[tuple[list[in
             left -= words[place].text not in _FREE
             if left < 0 or words[place].text in _SEPARATORS or _begins_what_else(words, place):
                 return None
+            if words[place].text == "so" and place in sentence.breaks:
+                return None  # "50 °F in Hood River, so Bend is warmer"
         return None
 
     first = items[0]

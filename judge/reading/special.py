@@ -282,9 +282,23 @@ def _figures(claim: Claim, key: Key, spoken: Spoken) -> list[Instance]:
 
 
 def _counts(unit: Unit, place: int, claim: Claim) -> bool:
-    """Return whether a bare number counts things where a claim wants money: "for two days"."""
+    """Return whether a bare number counts things where a claim wants money, "for two days", or
+    measures something else than it does: "0.27 inches" is no temperature.
+    """
     value = unit.values[place]
-    return value.type == "number" and _infer(claim) == "money" and not is_amount(unit, place)
+    if value.type != "number" or _infer(claim) is None:
+        return False
+    after = unit.sentence.words[place + 1 : place + 2]
+    if after and after[0].text in _MEASURES:
+        return True
+    return _infer(claim) == "money" and not is_amount(unit, place)
+
+
+_MEASURES = frozenset(
+    "inch inches mph knots mile miles km kilometers feet ft meters minute minutes hour hours hpa"
+    " kwh pounds lb oz".split()
+)
+"""Units of what is neither money, a temperature nor a percentage."""
 
 
 def _qualified(unit: Unit, of: str) -> bool:
