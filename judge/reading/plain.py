@@ -152,27 +152,28 @@ def _telling(text: Text, spoken: Spoken) -> list[Unit]:
 
 
 def _without_unsaid(claim: Claim, units: Sequence[Unit], spoken: Spoken, known: bool) -> Claim:
-    """Return a claim without the people who go without saying: those who are `known`, or called
-    "she" by the user, too, in a text that names nobody, and those beside what has to be named, where that stands in a
-    sentence that names nobody else: "it went from your work address".
+    """Return a claim without the people who go without saying.
+
+    Those are who is `known`, or called "she" by the user, too, in a text that names nobody; and
+    those beside a value that has to be named, where its sentence names nobody: "it went from your
+    work address".
     """
     types = vocabulary()[claim.kind].slots
     people = {slot for slot in claim.slots if types[slot] in ("person", "people")} - claim.needed
     asked = taken_apart(spoken.asked, spoken.today, spoken.people)
     known = known or (_calls(asked.units) and not any(map(is_named, asked.values)))
-    meant = known and _calls(units)
-    unsaid = people if meant and not names_others((), spoken) else set[str]()
-    if people and claim.needed:
-        needed = Claim(claim.kind, {slot: claim.slots[slot] for slot in claim.needed}, claim.needed)
-        for unit in units:
-            if not any(map(is_named, unit.values.values())) and _has_values(
-                needed, [unit], None, spoken
-            ):
-                unsaid = people
-    if not unsaid:
-        return claim
-    slots = {slot: want for slot, want in claim.slots.items() if slot not in unsaid}
-    return Claim(claim.kind, slots, claim.needed)
+    unsaid = known and _calls(units) and not names_others((), spoken)
+    if claim.needed and not unsaid:
+        needed = _only(claim, claim.needed)
+        nameless = [unit for unit in units if not any(map(is_named, unit.values.values()))]
+        unsaid = any(_has_values(needed, [unit], None, spoken) for unit in nameless)
+    return _only(claim, claim.slots.keys() - people) if unsaid else claim
+
+
+def _only(claim: Claim, slots: Set[str]) -> Claim:
+    """Return a claim with only some of its slots."""
+    kept = {slot: want for slot, want in claim.slots.items() if slot in slots}
+    return Claim(claim.kind, kept, claim.needed)
 
 
 def _calls(units: Iterable[Unit]) -> bool:
@@ -350,8 +351,9 @@ def _words_of(
 
 
 def _has_words(claim: Claim, units: Sequence[Unit], asked: str = "") -> bool:
-    """Return whether some units have a word of each thing that a claim names; what a mail is about
-    goes without saying if the user has `asked` for it.
+    """Return whether some units have a word of each thing that a claim names. What a mail is about,
+    and to what a deed was done of which they have a word, goes without saying if the user has
+    `asked` for it.
     """
     entry = vocabulary()[claim.kind]
     here: set[str] = set()
@@ -361,12 +363,14 @@ def _has_words(claim: Claim, units: Sequence[Unit], asked: str = "") -> bool:
         phrases = " ".join(claim.slots.get("says") or ())
         words = stems_of(re.sub(r"[|*<>]", " ", phrases)) - SMALL
         return not words or not words.isdisjoint(here)
+    deed = entry.deed is not None and not here.isdisjoint(topic_of(claim.kind))
     for slot, want in claim.slots.items():
         if entry.slots[slot] == "items" and any(stems_of(item).isdisjoint(here) for item in want):
             return False
         if entry.slots[slot] != "words" or stems_of(want.replace("|", " ")) <= SMALL:
             continue
-        if slot == "about" and words_match(want, [stems_of(asked)]):
+        known = slot == "about" or (slot == "what" and deed and not want.isdigit())
+        if known and words_match(want, [stems_of(asked)]):
             continue
         if all(options.isdisjoint(here) for _, options in content(want)):
             return False
@@ -389,11 +393,8 @@ def _together(claim: Claim, units: Sequence[Unit], text: Text, spoken: Spoken) -
     people, whom another sentence may name.
     """
     types = vocabulary()[claim.kind].slots
-    slots = {}
-    for slot, want in claim.slots.items():
-        if types[slot] not in ("person", "people"):
-            slots[slot] = want
-    nobody = Claim(claim.kind, slots, claim.needed)
+    people = {slot for slot in claim.slots if types[slot] in ("person", "people")}
+    nobody = _only(claim, claim.slots.keys() - people)
     for unit in units:
         near = _with_headings([unit], text)
         if _has_words(nobody, near) and _has_values(nobody, near, None, spoken):

@@ -295,8 +295,11 @@ def _counts(unit: Unit, place: int, claim: Claim) -> bool:
 
 
 _MEASURES = frozenset(
-    "inch inches mph knots mile miles km kilometers feet ft meters minute minutes hour hours hpa"
-    " kwh pounds lb oz".split()
+    re.findall(
+        r"\w+",
+        "inch inches mph knots mile miles km kilometers feet ft meters minute minutes hour hours"
+        " hpa kwh pounds lb oz",
+    )
 )
 """Units of what is neither money, a temperature nor a percentage."""
 

@@ -66,7 +66,7 @@ _WITH_BALANCE = ("venmo_transactions",)
 """Tables in which no source stands for a balance of the service's own."""
 _FROM = re.compile(
     r"\b(?:from|out of|on|with|charged to|using) (?:(?:your|her|his|the|my) )"
-    r"(?:[\w.&'-]+ ){0,3}?(checking|savings|visa|amex|mastercard|debit|balance)\b"
+    r"(?:[\w.&'-]+ ){0,3}?(checking|savings|visa|amex|mastercard|debit|(?<!on your )balance)\b"
 )
 
 
