@@ -55,16 +55,25 @@ _OF_ONE_THING = re.compile(
 )
 """What doubts its own sentence or answers the one before: "you may want to tell him. I haven't"."""
 _THEY = frozenset(["he", "she", "they", "him", "her", "them"])
+_VOUCHES = re.compile(
+    r"\b(?:since|because|as|so|though|although)\b.*"
+    r"\bi (?:can|could|would|will) not (?:\w+ )?(?:swear|vouch|promise|guarantee)\b"
+)
+"""What one cannot promise for a reason that is given."""
 _EITHER = re.compile(r"\bone of these\b|\beither\b", re.IGNORECASE)
 
 
 def says(sentence: str, claim: Claim, spoken: Spoken, where: str) -> bool:
-    """Return whether a sentence of a text, with its heading, has most words of a statement."""
+    """Return whether a sentence of a text, with its heading, has most words of a statement, and no
+    other figures than it in the place of its own.
+    """
     text = taken_apart(spoken.text, spoken.today, spoken.people)
     meant = []
     for unit in text.units:
         if where in unit.raw or unit.raw in where:
             meant.append(unit)
+    if _has_other_figures(sentence, meant, spoken):
+        return False
     return _share(sentence, claim, spoken, _with_headings(meant, text)) >= _MOST
 
 
@@ -186,19 +195,22 @@ def _taken_back(sentence: str, claim: Claim, spoken: Spoken, text: Text) -> Set[
 
     What names a figure or a person, "No, it was Jordan's", takes back that alone: what stands from
     there on has to have half of the statement's words, or to deny something of whom it names. "You
-    may want to tell him. I haven't." takes back nothing of the rest.
+    may want to tell him. I haven't." takes back nothing of the rest, and "it came back once, so I
+    wouldn't swear to it" no more than the sentence before.
     """
     marks = marked(spoken.text, spoken.today, spoken.people)
     takes = [n for n in sorted(marks.takes_back) if not _answers(text, text.units[n])]
+    near = {n - 1 for n in takes if _VOUCHES.search(text.units[n].low)}
+    takes = [n for n in takes if n - 1 not in near]
     if not takes:
-        return frozenset()
+        return near
     if any(not text.units[number].values for number in takes):
-        return marks.taken_back
+        return marks.taken_back | near
     after = text.units[takes[0] :]
     denied = any(_NEGATIVE.search(u.low) and _names_any(claim, u, spoken) for u in after)
     if denied or _share(sentence, claim, spoken, after) >= _SOME:
-        return marks.taken_back
-    return frozenset()
+        return marks.taken_back | near
+    return near
 
 
 def _answers(text: Text, unit: Unit) -> bool:
@@ -386,6 +398,22 @@ def _has_figures(sentence: str, units: Sequence[Unit], spoken: Spoken) -> bool:
         if wanted.type in _FIGURES and not any(same(wanted, value) for value in values):
             return False
     return True
+
+
+def _has_other_figures(sentence: str, units: Sequence[Unit], spoken: Spoken) -> bool:
+    """Return whether some units name figures, days or times where a statement's sentence names
+    some, and none of its own: what is ordered for Wednesday from 4 to 6 is another order.
+    """
+    values: list[Value] = []
+    for unit in units:
+        values += unit.values.values()
+    wanted = taken_apart(sentence, spoken.today, spoken.people).values
+    for type_ in _FIGURES:
+        own = [value for value in wanted if value.type == type_]
+        named = [value for value in values if value.type == type_]
+        if own and named and not any(same(a, b) for a in own for b in named):
+            return True
+    return False
 
 
 def _together(claim: Claim, units: Sequence[Unit], text: Text, spoken: Spoken) -> bool:

@@ -577,7 +577,7 @@ def _heading(sentences: Sequence[Sentence], number: int) -> Sentence | None:
 
 def _ahead(heading: Sentence) -> Polarity:
     """Return what a heading makes of the items below it: `I was not able to:` denies them, `Would
-    you like me to:` asks.
+    you like me to:` asks, and `so I sent nothing more:` does neither.
     """
     words = heading.words
     place = len(words) - 1
@@ -588,5 +588,5 @@ def _ahead(heading: Sentence) -> Polarity:
         return "open"
     one_of_them = {"one", "1"} & {w.text for w in words} and "other" in {w.text for w in words}
     if any(_negates(heading, i, set()) for i in range(clause, len(words))):
-        return "yes" if one_of_them else "no"
+        return "yes" if one_of_them or words[-1].text in ("more", "else") else "no"
     return "open" if any(w.text in _AHEAD for w in words) else "yes"
