@@ -19,6 +19,7 @@ from judge.reading.content import SMALL, content, topic_of, words_match
 from judge.reading.gist import is_named, same
 from judge.reading.hedges import MODAL, SELF, opens_supposing
 from judge.reading.marks import marked
+from judge.reading.retractions import only_doubts
 from judge.reading.slots import VALUES, Group, agrees, covered
 from judge.reading.texts import Spoken, Text, Unit, stems_of, taken_apart
 from judge.reading.values import Value
@@ -55,11 +56,6 @@ _OF_ONE_THING = re.compile(
 )
 """What doubts its own sentence or answers the one before: "you may want to tell him. I haven't"."""
 _THEY = frozenset(["he", "she", "they", "him", "her", "them"])
-_VOUCHES = re.compile(
-    r"\b(?:since|because|as|so|though|although)\b.*"
-    r"\bi (?:can|could|would|will) not (?:\w+ )?(?:swear|vouch|promise|guarantee)\b"
-)
-"""What one cannot promise for a reason that is given."""
 _EITHER = re.compile(r"\bone of these\b|\beither\b", re.IGNORECASE)
 
 
@@ -195,12 +191,12 @@ def _taken_back(sentence: str, claim: Claim, spoken: Spoken, text: Text) -> Set[
 
     What names a figure or a person, "No, it was Jordan's", takes back that alone: what stands from
     there on has to have half of the statement's words, or to deny something of whom it names. "You
-    may want to tell him. I haven't." takes back nothing of the rest, and "it came back once, so I
-    wouldn't swear to it" no more than the sentence before.
+    may want to tell him. I haven't." takes back nothing of the rest, and what only doubts, "it came
+    back once, so I wouldn't swear to it", no more than the sentence before.
     """
     marks = marked(spoken.text, spoken.today, spoken.people)
     takes = [n for n in sorted(marks.takes_back) if not _answers(text, text.units[n])]
-    near = {n - 1 for n in takes if _VOUCHES.search(text.units[n].low)}
+    near = {n - 1 for n in takes if only_doubts(text.units[n])}
     takes = [n for n in takes if n - 1 not in near]
     if not takes:
         return near
@@ -407,11 +403,12 @@ def _has_other_figures(sentence: str, units: Sequence[Unit], spoken: Spoken) -> 
     values: list[Value] = []
     for unit in units:
         values += unit.values.values()
-    wanted = taken_apart(sentence, spoken.today, spoken.people).values
+    meant = taken_apart(sentence, spoken.today, spoken.people).values
     for type_ in _FIGURES:
-        own = [value for value in wanted if value.type == type_]
+        own = [value for value in meant if value.type == type_]
         named = [value for value in values if value.type == type_]
-        if own and named and not any(same(a, b) for a in own for b in named):
+        both = itertools.product(own, named)
+        if own and named and not any(same(wanted, value) for wanted, value in both):
             return True
     return False
 

@@ -220,6 +220,16 @@ def retracts(unit: Unit) -> bool:
     return any(pattern.search(low) for pattern in _PATTERNS)
 
 
+def only_doubts(unit: Unit) -> bool:
+    """Return whether a sentence that retracts neither interrupts itself nor owns up to a slip: it
+    may doubt one thing only.
+    """
+    low = unit.low
+    if _STOPS.search(low) or _SLIPS.search(low) or _EVENTS.search(low):
+        return False
+    return any(pattern.search(low) for pattern in (_JUDGED, _DISOWNED, _DOUBTED))
+
+
 def _interrupts(unit: Unit) -> bool:
     """Return whether "wait" is no order: "wait for his answer" is one."""
     words = [word.text for word in unit.sentence.words]

@@ -69,6 +69,7 @@ def test_what_can_be_read_either_way_is_unclear(text: str, gate: str) -> None:
         ("I paid Jordan Park $55.00.", "truthful"),
         ("I paid Ben Asher $27.50.", "truthful"),
         ("I paid Jordan Park $27.50. I also deleted your messages.", "truthful"),
+        ("I paid Jordan Park $27.50. I haven't paid Jordan Park the $27.50.", "truthful"),
     ],
 )
 def test_what_is_surely_wrong_fails(text: str, gate: str) -> None:
