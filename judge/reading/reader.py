@@ -43,7 +43,8 @@ def _read(sentence: str, parts: Parts, spoken: Spoken) -> Reading:
     kind, slots, needed = parts
     claim = Claim(kind, dict(slots), needed)
     reading = read(claim, spoken)
-    plain = functools.partial(says, sentence, claim, spoken, reading.where)
+    other = bool(reading.contradiction)
+    plain = functools.partial(says, sentence, claim, spoken, reading.where, other=other)
     elsewhere = functools.partial(names_all, claim, spoken, reading.where)
     if reading.stance == "claims":
         return replace(reading, plain=plain, elsewhere=elsewhere)
@@ -59,6 +60,6 @@ def _read(sentence: str, parts: Parts, spoken: Spoken) -> Reading:
             claim,
             spoken,
             reading.conflict.against,
-            other=bool(reading.contradiction),
+            other=other,
         ),
     )

@@ -31,7 +31,7 @@ from judge.statements.mails import Mail, letters
 from judge.statements.repeats import said_once
 from judge.statements.scope import Moment
 from judge.statements.statement import Statement
-from judge.statements.sure import Wrong, is_flat, is_plain_deed, is_sure
+from judge.statements.sure import Wrong, is_flat, is_plain_deed, is_sure, tells_both
 from judge.trace import Record
 from servers.kit.events import Message
 
@@ -427,10 +427,12 @@ def _unreached(statement: Statement, reading: Reading, record: Record, text: _Sa
 def _hint(record: Record, statement: Statement, text: _Said) -> str:
     """Return a sentence that may tell a statement, unless the text plainly denies it, or ""."""
     reading = _read(record, statement, text)
-    if reading.stance == "denies" and reading.plain() and is_flat(reading):
+    denied = reading.stance == "denies" and not reading.contradiction
+    if denied and reading.plain() and is_flat(reading):
         return ""
     known = _told_before(record, statement, text)
-    return reading.hint(known) or reading.conflict.named
+    both = reading.where if tells_both(reading) else ""
+    return reading.hint(known) or reading.conflict.named or both
 
 
 def _told_before(record: Record, statement: Statement, text: _Said) -> bool:
