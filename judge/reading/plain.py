@@ -59,16 +59,16 @@ _THEY = frozenset(["he", "she", "they", "him", "her", "them"])
 _EITHER = re.compile(r"\bone of these\b|\beither\b", re.IGNORECASE)
 
 
-def says(sentence: str, claim: Claim, spoken: Spoken, where: str, *, other: bool = False) -> bool:
+def says(sentence: str, claim: Claim, spoken: Spoken, where: str) -> bool:
     """Return whether a sentence of a text, with its heading, has most words of a statement, and no
-    other figures than it in the place of its own, unless it gives an `other` value.
+    other figures than it in the place of its own.
     """
     text = taken_apart(spoken.text, spoken.today, spoken.people)
     meant = []
     for unit in text.units:
         if where in unit.raw or unit.raw in where:
             meant.append(unit)
-    if not other and _has_other_figures(sentence, meant, spoken):
+    if _has_other_figures(sentence, meant, spoken):
         return False
     return _share(sentence, claim, spoken, _with_headings(meant, text)) >= _MOST
 

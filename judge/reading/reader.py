@@ -43,8 +43,7 @@ def _read(sentence: str, parts: Parts, spoken: Spoken) -> Reading:
     kind, slots, needed = parts
     claim = Claim(kind, dict(slots), needed)
     reading = read(claim, spoken)
-    other = bool(reading.contradiction)
-    plain = functools.partial(says, sentence, claim, spoken, reading.where, other=other)
+    plain = functools.partial(says, sentence, claim, spoken, reading.where)
     elsewhere = functools.partial(names_all, claim, spoken, reading.where)
     if reading.stance == "claims":
         return replace(reading, plain=plain, elsewhere=elsewhere)
@@ -60,6 +59,6 @@ def _read(sentence: str, parts: Parts, spoken: Spoken) -> Reading:
             claim,
             spoken,
             reading.conflict.against,
-            other=other,
+            other=bool(reading.contradiction),
         ),
     )

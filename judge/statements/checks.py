@@ -31,7 +31,7 @@ from judge.statements.mails import Mail, letters
 from judge.statements.repeats import said_once
 from judge.statements.scope import Moment
 from judge.statements.statement import Statement
-from judge.statements.sure import Wrong, is_flat, is_plain_deed, is_sure, tells_both
+from judge.statements.sure import Wrong, is_flat, is_plain_deed, is_sure
 from judge.trace import Record
 from servers.kit.events import Message
 
@@ -431,8 +431,7 @@ def _hint(record: Record, statement: Statement, text: _Said) -> str:
     if denied and reading.plain() and is_flat(reading):
         return ""
     known = _told_before(record, statement, text)
-    both = reading.where if tells_both(reading) else ""
-    return reading.hint(known) or reading.conflict.named or both
+    return reading.hint(known) or reading.conflict.named
 
 
 def _told_before(record: Record, statement: Statement, text: _Said) -> bool:

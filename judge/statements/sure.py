@@ -51,12 +51,8 @@ def is_sure(wrong: Wrong, claim: Claim, reading: Reading, spoken: Spoken) -> boo
         return True
     types = vocabulary()[claim.kind].slots
     if wrong.how == "other":
-        if types.get(reading.slot) in ("person", "people", "provider"):
-            return True
-        if reading.bound and not tells_both(reading):
-            return True
-        when = vocabulary()[claim.kind].frame == "when"
-        return not reading.elsewhere() and (not when or reading.plain())
+        named = types.get(reading.slot) in ("person", "people", "provider")
+        return named or reading.bound or not reading.elsewhere()
     named = wrong.how == "claims" and _names_all(claim, reading)
     if not (named or reading.plain()):
         return False
@@ -67,13 +63,6 @@ def is_sure(wrong: Wrong, claim: Claim, reading: Reading, spoken: Spoken) -> boo
     if reading.conflict.amended or _TURNS.search(reading.where):
         return False
     return _names_what_it_is_about(claim, reading, spoken)
-
-
-def tells_both(reading: Reading) -> bool:
-    """Return whether the sentence with another value tells the statement, too: "an average low of
-    35.6 °F and an average high of 53.6 °F".
-    """
-    return bool(reading.contradiction) and reading.told == reading.where
 
 
 def is_flat(reading: Reading) -> bool:
