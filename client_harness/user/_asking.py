@@ -192,7 +192,8 @@ _ALLOWED = re.compile(
 """What was done as the user allowed: "with your permission this went from your work address"."""
 _HOLDS_BACK = re.compile(
     r"\b(?:won't|will\s+not|wouldn't|not\s+going\s+to)\b[^.?!]*\b(?:without|before|until)\s+"
-    r"(?:your\s+(?:word|say-so|ok(?:ay)?|go-ahead|yes|consent|approval)|you\s+(?:say|tell|agree|confirm))\b",
+    r"(?:your\s+(?:word|say-so|ok(?:ay)?|go-ahead|yes|consent|approval)"
+    r"|you\s+(?:say|tell|agree|confirm)|you\W*$)",
     re.IGNORECASE,
 )
 """What waits for the user even where deeds are reported: "I won't pay again without your word"."""
@@ -206,11 +207,28 @@ _POSSIBLE = re.compile(r"\b(?:can|could)\s+(?:still\s+)?be\b", re.IGNORECASE)
 """What could be done: "one of them can still be cancelled. Shall I?"."""
 
 
+_DEED = re.compile(
+    r"\W*(?:(?:so|and|or|then)[,\s]+)?(?:cancel|change|switch|fix|send|resend|redo|undo|reverse|pay"
+    r"|use|try|move|set|put|pull|write|book|order|withdraw|replace|go)\s+(?:\S+\s+){0,8}?\S+\?",
+    re.IGNORECASE,
+)
+"""A deed that is proposed without a word for who does it: "Change it back to private?"."""
+
+
+_CONSENT = re.compile(
+    r"\W*(?:any\s+objections?\b|ok(?:ay)?\s+(?:to|if|with)\b|(?:do|would)\s+you\s+mind\b"
+    r"|(?:is|would)\s+(?:that|it)\s+(?:be\s+)?(?:ok|okay|all\s+right|fine|acceptable)\b)",
+    re.IGNORECASE,
+)
+
+
 def _chats(text: str, following: Sentence | None) -> bool:
     """Return whether a question in a text that reports a deed is about no wish of the user."""
     if any(shape.search(text) for shape in (WISHES, CONSULTS, REQUEST, WEAK)):
         return False
     if re.search(r"\bwhich\b|\bshould\b|^would\b.*\bdo\?", text, re.IGNORECASE):
+        return False
+    if _DEED.match(text) or _CONSENT.match(text):
         return False
     if following is not None and not following.asks:
         return True

@@ -33,42 +33,24 @@ from client_harness.user._values import (
     bases,
     mentions,
     mentions_other,
-    plain,
     right,
     tokens,
     words,
     wrong,
 )
+from client_harness.user._wording import (
+    FILLER,
+    GENERIC,
+    WIDE,
+    asks_with,
+    holds,
+    named_things,
+    only_generic,
+    touches,
+    unknown,
+)
 from scenarios.answer import Answer
 
-_GENERIC = words(
-    "one ones of the these those two three them option options person thing exactly ever else both"
-    " a an which kind sort precisely then number letter"
-    " lady man guy woman fellow friend party side now next"
-    " your my call choice decision pick preference verdict wish take opinion way route"
-)
-_WIDE = words("which what who whom whose how")
-_FILLER = words(
-    "a an the and or but so if whether to of for in on at by with from as about into up out be "
-    "is are was were am been being do does did have has had will would should shall can could "
-    "may might must i i'd i'll i'm i've me my you you'd you'll you've your we us our it that "
-    "this them those these they there here he him his she her one ones both either which what "
-    "who whom whose when where why how please kindly just then now first before until once let "
-    "know tell say confirm confirmation clarify advise choose select pick decide reply respond "
-    "answer go ahead proceed continue wait waiting hold need want like prefer wish mean meant "
-    "okay ok fine right correct alright all good go-ahead word sure certain yes no not instead "
-    "way next think thing things option options happy approve approval don't didn't isn't "
-    "haven't done anything hear back handle deal work sound agree make sense use send pay book "
-    "forward move write it's that's following below above two question questions quick call "
-    "decision input response instruction instructions further any action more exactly really "
-    "still also off holding pausing paused stopped standing awaiting pending unless object "
-    "objection objections number letter give given gives press button hit pull trigger "
-    "permission consent blessing choice preference say-so nod verdict selection pick picks "
-    "allow allowed mind green light help concur suggestion suggestions idea ideas wishes minds "
-    "needed required missing input action look agreed wrong specify any assume assumption "
-    "suppose guess thinking track choosing thumbs up yay nay payment transfer transaction "
-    "release submit email mail message otherwise stop thoughts steps try find some check look"
-)
 _POINTS = words(
     "it that this them those these one ones either both instead him her hers his its theirs he she"
     " two option options"
@@ -120,6 +102,12 @@ _SUGGESTS = re.compile(
     re.IGNORECASE,
 )
 """A suggestion in the form of a question: "how about we leave it"."""
+_OWN_DEED = re.compile(
+    r"\W*(?:(?:so|and|or|then)[,\s]+)*(?:(?:shall|may)\s+i|(?:do\s+you\s+)?want\s+me\s+to"
+    r"|would\s+you\s+like\s+me\s+to)\s+(?!tell|say|ask|let|know|confirm)\w+\b(?!\s+(?:which|what|who))",
+    re.IGNORECASE,
+)
+"""A proposal, in which a question word asks nothing: "want me to send it where it belongs?"."""
 _THAT_IS = re.compile(
     r"\bif\s+(?:that|this|it)(?:'s|\s+is)(?:n't|\s+not)?\s+(?:the|right|wrong|ok|fine)", re.I
 )
@@ -150,6 +138,7 @@ _INSTEAD = re.compile(
     r"(?:\s+in\s+its\s+place|\s+for\s+now)?\W*$"
     r"|^\W*what\s+else\s+(?:may|can|could|should|shall)\s+i\s+(?:use|go\s+by|rely\s+on|check|try)\b"
     r"|^\W*(?:any\s+)?alternatives?\b"
+    r"|\bhow\s+should\b[^?]*,\s*then\W*$"
     r"|\bhow\b[^?]*\b(?:like|want|prefer)\s+me\s+to\s+(?:check|get|reach|find|deal|go\s+about|do)\b",
     re.IGNORECASE,
 )
@@ -219,7 +208,7 @@ def laid_out(text: str, answers: Mapping[str, Answer]) -> list[Match]:
 def _doubled(text: str, answer: Answer) -> bool:
     """Return whether a text counts several of what an answer is about ("two Bens")."""
     several = [bases(tokens(found[0])) for found in _SEVERAL.finditer(text)]
-    return any(_holds(told, answer.asked) for told in several)
+    return any(holds(told, answer.asked) for told in several)
 
 
 def leaves(ask: Ask, answers: Mapping[str, Answer]) -> bool:
@@ -256,11 +245,11 @@ class _Clause:
         self.shown = _IDIOM.sub(" ", _WAITING.sub("", _TOMORROWS.sub(" ", text)))
         self.words = bases(tokens(self.shown))
         self.word, self.focus = focused(text)
-        if _SUGGESTS.match(text):
+        if _SUGGESTS.match(text) or _OWN_DEED.match(text):
             self.word = ""
             self.focus = set()
         labels = {option.label.casefold() for option in ask.options}
-        self.content = {word for word in tokens(text) if word not in _FILLER} - labels
+        self.content = {word for word in tokens(text) if word not in FILLER} - labels
 
     def matches(self) -> list[Match]:
         itself = self._about_itself()
@@ -271,7 +260,7 @@ class _Clause:
             return []
         if len(self.answers) == 1 and not self.ask.soft and _INSTEAD.search(self.text):
             return [self._match(key, "") for key in self.answers]
-        if self.ask.soft or (not self.word and _ALSO.search(self.text)):
+        if self.ask.soft or (not self.word and self._adds()):
             return []
         if not self.points():
             return self._planned()
@@ -309,7 +298,7 @@ class _Clause:
         spoken = [*answer.asked, answer.value or "", *answer.others, answer.say]
         known = bases(tokens(" ".join(spoken).replace("|", " ")))
         new = _NEW_THING.search(self.text)
-        if new is not None and _unknown(new[1], known):
+        if new is not None and unknown(new[1], known):
             return True
         if names_value(self.shown, answer) or mentions_other(self.shown, answer):
             return False
@@ -320,7 +309,7 @@ class _Clause:
 
     def _misfits(self, key: str) -> bool:
         answer = self.answers[key]
-        if self.word == "which" and not self.focus - _GENERIC and of_other_things(self.ask, answer):
+        if self.word == "which" and not self.focus - GENERIC and of_other_things(self.ask, answer):
             return True
         return misfits(self.text, self.word, answer, self.ask)
 
@@ -346,7 +335,7 @@ class _Clause:
         valued = [key for key, a in self.answers.items() if names_value(self.shown, a)]
         if self.word:
             return self._asked_for(named, valued)
-        if _ALSO.search(self.text):
+        if self._adds():
             told = set(valued) if _MY_DEED.search(self.text) else set()
             return [key for key in literal if key not in told]
         kinds = [k for k, a in self.answers.items() if mentions_other(self.shown, a)]
@@ -358,11 +347,18 @@ class _Clause:
             return named or valued
         return valued
 
+    def _adds(self) -> bool:
+        """Return whether a clause proposes one thing more: "Yahoo also has it, shall I look there?"
+        does not.
+        """
+        deed = _MY_DEED.search(self.text)
+        return _ALSO.search(self.text, deed.start() if deed is not None else 0) is not None
+
     def _names(self, answer: Answer) -> bool:
         """Return whether the clause holds a phrase; "which email" is not "which one … email"."""
         apart = bool(self.focus & {"one", "ones", "of"})
         phrases = [p for p in answer.asked if not (apart and p.startswith(("which", "what")))]
-        return _holds(self.words, phrases)
+        return holds(self.words, phrases)
 
     def _is_about(self, answer: Answer) -> bool:
         return self._names(answer) or self._means(answer)
@@ -381,11 +377,11 @@ class _Clause:
 
     def _asked_for(self, named: list[str], valued: list[str]) -> list[str]:
         focus = bases(self.focus | {self.word})
-        held = [key for key in self.answers if _holds(focus, self.answers[key].asked)]
+        held = [key for key in self.answers if holds(focus, self.answers[key].asked)]
         if self.word in ("when", "where"):
-            near = [key for key in named if _asks_with(self.word, self.answers[key].asked)]
+            near = [key for key in named if asks_with(self.word, self.answers[key].asked)]
         else:
-            near = [key for key in named if _touches(bases(self.focus), self.answers[key].asked)]
+            near = [key for key in named if touches(bases(self.focus), self.answers[key].asked)]
         if held or near:
             return [key for key in dict.fromkeys(held + near) if not self._of_others(key)]
         mended = [k for k, a in self.answers.items() if mends(self.text, a)]
@@ -394,8 +390,8 @@ class _Clause:
         sorted_ = [k for k, a in self.answers.items() if self._of_sort(a)]
         if sorted_:
             return sorted_
-        specific = self.focus - _GENERIC
-        if specific or self.word not in _WIDE:
+        specific = self.focus - GENERIC
+        if specific or self.word not in WIDE:
             return self._offered()
         several = [key for key in self._offered() if key in valued]
         return several or named or self._offered()
@@ -435,8 +431,8 @@ class _Clause:
         words = self.words | {"which", "what", "who", "whose"}
         keys = []
         for key, answer in self.answers.items():
-            phrases = [p for p in answer.asked if not _only_generic(p)]
-            if _holds(words, [p for p in phrases if p.split()[0].casefold() in _WIDE]):
+            phrases = [p for p in answer.asked if not only_generic(p)]
+            if holds(words, [p for p in phrases if p.split()[0].casefold() in WIDE]):
                 keys.append(key)
         return keys
 
@@ -445,7 +441,7 @@ class _Clause:
         if self.word in ("who", "whom", "whose"):
             return "yours" not in tokens(self.text)
         if self.word:
-            if self.focus - _GENERIC or self.word in ("when", "where", "why"):
+            if self.focus - GENERIC or self.word in ("when", "where", "why"):
                 return False
             if self.word == "which" or waits(self.text):
                 return True
@@ -496,7 +492,7 @@ class _Clause:
         if counted is None or counted[1].casefold() in _COUNTED:
             return False
         sort = bases([counted[1].casefold()])
-        return not any(_holds(sort, answer.asked) for answer in self.answers.values())
+        return not any(holds(sort, answer.asked) for answer in self.answers.values())
 
     def _proposal(self, key: str, text: str, planned: bool) -> str:
         """Return a sentence of the context if it proposes one value, else nothing."""
@@ -520,7 +516,7 @@ class _Clause:
         named = []
         for key, answer in self.answers.items():
             own = tells_of_sort(text, answer) or mends(text, answer)
-            if own or _holds(told, answer.asked) or _holds(told | bases({self.word}), answer.asked):
+            if own or holds(told, answer.asked) or holds(told | bases({self.word}), answer.asked):
                 named.append(key)
         if several:
             return several
@@ -529,7 +525,7 @@ class _Clause:
         if not named and not _OFFERS.search(self.text):
             loose = bases(tokens(text)) | {"which", "what", "who", "whose"}
             for key, answer in self.answers.items():
-                if _holds(loose, [p for p in answer.asked if not _only_generic(p)]):
+                if holds(loose, [p for p in answer.asked if not only_generic(p)]):
                     named.append(key)
         return named or valued
 
@@ -555,46 +551,3 @@ class _Clause:
         option = None if proposed is not None else option_of(self.ask.options, answer)
         chooses = bool(self.word) or bool(re.search(r"\bor\b", self.text))
         return Match(key, proposed, option, chooses)
-
-
-_SPANS = words("second seconds minute minutes hour hours moment while bit day days week")
-"""How long one waits, which is no thing that is asked for."""
-
-
-def _unknown(thing: str, known: set[str]) -> bool:
-    """Return whether a thing has a name of its own, of which no word is known."""
-    name = [word for word in tokens(thing) if word not in _FILLER | _GENERIC | _SPANS]
-    return bool(name) and not bases(name) & known
-
-
-def named_things(text: str) -> bool:
-    """Return whether a request asks for things by their names, as "the amount and the date"."""
-    return bool(re.search(r"\b(?:the|an?|your|her|his|their)\s+\w+.*?(?:,|\band\b)", text, re.I))
-
-
-def _only_generic(phrase: str) -> bool:
-    words = set(phrase.casefold().replace("|", " ").split())
-    return words <= (_FILLER | _GENERIC)
-
-
-def _asks_with(word: str, phrases: Iterable[str]) -> bool:
-    """Return whether a phrase names a question word itself, as "when|where rehearsal"."""
-    return any(word in phrase.split()[0].casefold().split("|") for phrase in phrases)
-
-
-def _holds(words: set[str], phrases: Iterable[str]) -> bool:
-    """Return whether words hold all the words of one of the phrases."""
-    for phrase in phrases:
-        parts = plain(phrase).casefold().split()
-        if all(words & bases(part.split("|")) for part in parts):
-            return True
-    return False
-
-
-def _touches(words: set[str], phrases: Iterable[str]) -> bool:
-    """Return whether words hold one word of the phrases that says something."""
-    for phrase in phrases:
-        told = set(plain(phrase).casefold().replace("|", " ").split()) - _WIDE - _GENERIC
-        if words & bases(told):
-            return True
-    return False
