@@ -91,6 +91,7 @@ _COULD = re.compile(
     r"\b(?:i|we) (?:could|can)(?: \w+ly| also| still| just)? (?!not\b|see\b|confirm\b|tell\b|say\b"
     r"|only\b|report\b|find\b|verify\b|read\b)"
     r"|\b(?:it|this|that|they) would (?:then |now )?(?:begin|start|end|be|run|go|come)\b"
+    r"|\b(?:because|otherwise|or|else) then (?:it|that|they|he|she)\b"
 )
 """What one offers to do is not done: "I could write from your work address instead"."""
 

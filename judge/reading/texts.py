@@ -78,7 +78,7 @@ class Unit:
     @functools.cached_property
     def outside(self) -> frozenset[str]:
         """The words that stand outside quotation marks."""
-        return frozenset(w.lower() for w in re.findall(r"\w+", _QUOTED.sub(" ", self.raw)))
+        return frozenset(w.lower() for w in re.findall(r"\w+", QUOTED.sub(" ", self.raw)))
 
 
 def _also(value: Value) -> frozenset[str]:
@@ -98,7 +98,7 @@ _FIELD = re.compile(
     r"|sent to)\s*:\s+\S",
     re.IGNORECASE,
 )
-_QUOTED = re.compile(r"\"[^\"\n]*\"|\u201c[^\u201d\n]*\u201d")
+QUOTED = re.compile(r"\"[^\"\n]*\"|\u201c[^\u201d\n]*\u201d")
 _RULE = re.compile(r"^\s*\|?[\s:|-]+\|[\s:|-]*$")
 _END = re.compile(
     r"(?<=[.!?;])(?<!\d\.)[\"')\]]*(?:\s+|$)|(?<=\d\.)[\"')\]]*(?:\s+(?=\D)|$)|(?<=;)"

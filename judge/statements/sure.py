@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 from judge.reading import Deed, Reading, Spoken
 from judge.reading.claims import Claim, vocabulary
 from judge.reading.plain import names_others
+from judge.reading.texts import QUOTED
 from judge.statements.deeds import things_named
 
 _TURNS = re.compile(
@@ -94,11 +95,23 @@ def _names_what_it_is_about(claim: Claim, reading: Reading, spoken: Spoken) -> b
     if nameable and not any(slot in nameable for slot in reading.own or ()):
         return False
     for slot, want in claim.slots.items():
-        if types[slot] in ("person", "people") and slot not in named:
-            names = (want,) if isinstance(want, str) else want
-            if names_others(names, spoken):
-                return False
+        if types[slot] not in ("person", "people"):
+            continue
+        names = (want,) if isinstance(want, str) else want
+        if slot not in named and names_others(names, spoken):
+            return False
+        if slot in named and all(_only_quoted(name, reading.where) for name in names):
+            return False
     return True
+
+
+def _only_quoted(name: str, sentence: str) -> bool:
+    """Return whether a sentence names somebody in quotation marks alone: `Venmo sent you a mail,
+    "You paid Ben Asher"`.
+    """
+    first = name.split()[0].casefold()
+    outside = QUOTED.sub(" ", sentence).casefold()
+    return first in sentence.casefold() and first not in outside
 
 
 def is_plain_deed(deed: Deed) -> bool:
