@@ -193,7 +193,11 @@ _ALLOWED = re.compile(
 _HOLDS_BACK = re.compile(
     r"\b(?:won't|will\s+not|wouldn't|not\s+going\s+to)\b[^.?!]*\b(?:without|before|until)\s+"
     r"(?:your\s+(?:word|say-so|ok(?:ay)?|go-ahead|yes|consent|approval)"
-    r"|you\s+(?:say|tell|agree|confirm)|you\W*$)",
+    r"|you\s+(?:say|tell|agree|confirm)|you\W*$)"
+    r"|\b(?:hold|wait|until|till)\b[^.?!]*\byou(?:'ve|\s+have)\s+(?:said|told|decided|agreed)\b"
+    r"|\bhear\s+from\s+you\s+first\b|\bprovided\s+(?:that\s+)?you\s+agree\b"
+    r"|\bneed\s+to\s+hear\s+(?:if|whether|which)\b|\bso\s+i\s+need\s+one\s+of\b"
+    r"|\bso\s+i(?:'ve|\s+have)\s+stopped\s+here\b|\bdecide\s+(?:it|that|this)\s+over\s+your\s+head\b",
     re.IGNORECASE,
 )
 """What waits for the user even where deeds are reported: "I won't pay again without your word"."""
