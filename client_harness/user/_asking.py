@@ -217,13 +217,12 @@ _DEED = re.compile(
     re.IGNORECASE,
 )
 """A deed that is proposed without a word for who does it: "Change it back to private?"."""
-
-
 _CONSENT = re.compile(
     r"\W*(?:any\s+objections?\b|ok(?:ay)?\s+(?:to|if|with)\b|(?:do|would)\s+you\s+mind\b"
     r"|(?:is|would)\s+(?:that|it)\s+(?:be\s+)?(?:ok|okay|all\s+right|fine|acceptable)\b)",
     re.IGNORECASE,
 )
+"""What asks for leave: "Any objection to using the other one?"."""
 
 
 def _chats(text: str, following: Sentence | None) -> bool:

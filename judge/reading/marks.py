@@ -312,9 +312,7 @@ def _of_something_else(text: Text, unit: Unit) -> bool:
         return told.isdisjoint(value.raw for value in unit.values.values())
     if unit.number and _BEYOND_BELIEF.match(unit.low):
         return _SHOWN.search(text.units[unit.number - 1].low) is not None
-    if _THEIR_USE.search(unit.low) or _WRONGLY_SAID.search(unit.low):
-        return True
-    if _AT_FIRST.match(unit.low):
+    if _THEIR_USE.search(unit.low) or _WRONGLY_SAID.search(unit.low) or _AT_FIRST.match(unit.low):
         return True
     return _of_what_failed(text, unit)
 

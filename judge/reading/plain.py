@@ -49,12 +49,7 @@ _FROM = re.compile(
     r"|\bxprovider\d+x(?: s)? (?:says|has|gives|shows|reports|lists|puts|expects|figures?|numbers?"
     r"|forecast|data|readings?)\b"
 )
-_OF_ONE_THING = re.compile(
-    r"^(?:but |and |though )?i (?:have|did|do|am|was|will) not(?: yet)?$"
-    r"|^(?:\w+ ){8,}(?:but|though|although) i (?:can|could|would|will) not (?:\w+ )?"
-    r"(?:promise|guarantee|swear to|vouch for) (?:that|this|it)$"
-)
-"""What doubts its own sentence or answers the one before: "you may want to tell him. I haven't"."""
+_NOT_I = re.compile(r"^(?:but |and |though )?i (?:have|did|do|am|was|will) not(?: yet)?$")
 _THEY = frozenset(["he", "she", "they", "him", "her", "them"])
 _EITHER = re.compile(r"\bone of these\b|\beither\b", re.IGNORECASE)
 
@@ -163,8 +158,6 @@ def _without_unsaid(claim: Claim, units: Sequence[Unit], spoken: Spoken, known: 
     those beside a value that has to be named, where its sentence names nobody: "it went from your
     work address".
     """
-    types = vocabulary()[claim.kind].slots
-    people = {slot for slot in claim.slots if types[slot] in ("person", "people")} - claim.needed
     asked = taken_apart(spoken.asked, spoken.today, spoken.people)
     known = known or (_calls(asked.units) and not any(map(is_named, asked.values)))
     unsaid = known and _calls(units) and not names_others((), spoken)
@@ -172,7 +165,15 @@ def _without_unsaid(claim: Claim, units: Sequence[Unit], spoken: Spoken, known: 
         needed = _only(claim, claim.needed)
         nameless = [unit for unit in units if not any(map(is_named, unit.values.values()))]
         unsaid = any(_has_values(needed, [unit], None, spoken) for unit in nameless)
-    return _only(claim, claim.slots.keys() - people) if unsaid else claim
+    return (
+        _only(claim, claim.slots.keys() - (_people_in(claim) - claim.needed)) if unsaid else claim
+    )
+
+
+def _people_in(claim: Claim) -> Set[str]:
+    """Return the slots of a claim that hold people."""
+    types = vocabulary()[claim.kind].slots
+    return {slot for slot in claim.slots if types[slot] in ("person", "people")}
 
 
 def _only(claim: Claim, slots: Set[str]) -> Claim:
@@ -210,13 +211,12 @@ def _taken_back(sentence: str, claim: Claim, spoken: Spoken, text: Text) -> Set[
 
 
 def _answers(text: Text, unit: Unit) -> bool:
-    """Return whether a unit takes back nothing but what it says itself, or what the one before says
-    that somebody else may do.
+    """Return whether a unit says only that the agent has not done what the one before says that
+    somebody else may do: "You may want to tell him. I haven't."
     """
-    if not _OF_ONE_THING.search(unit.low):
+    if not _NOT_I.search(unit.low):
         return False
-    before = text.units[unit.number - 1]
-    return len(unit.sentence.words) > 8 or before.texts.isdisjoint(("i", "we"))
+    return text.units[unit.number - 1].texts.isdisjoint(("i", "we"))
 
 
 def _has_sign(
@@ -417,9 +417,7 @@ def _together(claim: Claim, units: Sequence[Unit], text: Text, spoken: Spoken) -
     """Return whether all words and values of a claim stand in one unit and its heading, but for its
     people, whom another sentence may name.
     """
-    types = vocabulary()[claim.kind].slots
-    people = {slot for slot in claim.slots if types[slot] in ("person", "people")}
-    nobody = _only(claim, claim.slots.keys() - people)
+    nobody = _only(claim, claim.slots.keys() - _people_in(claim))
     for unit in units:
         near = _with_headings([unit], text)
         if _has_words(nobody, near) and _has_values(nobody, near, None, spoken):

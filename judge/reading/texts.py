@@ -78,7 +78,7 @@ class Unit:
     @functools.cached_property
     def outside(self) -> frozenset[str]:
         """The words that stand outside quotation marks."""
-        return frozenset(w.lower() for w in re.findall(r"\w+", QUOTED.sub(" ", self.raw)))
+        return frozenset(w.lower() for w in re.findall(r"\w+", unquoted(self.raw)))
 
 
 def _also(value: Value) -> frozenset[str]:
@@ -98,7 +98,7 @@ _FIELD = re.compile(
     r"|sent to)\s*:\s+\S",
     re.IGNORECASE,
 )
-QUOTED = re.compile(r"\"[^\"\n]*\"|\u201c[^\u201d\n]*\u201d")
+_QUOTED = re.compile(r"\"[^\"\n]*\"|\u201c[^\u201d\n]*\u201d")
 _RULE = re.compile(r"^\s*\|?[\s:|-]+\|[\s:|-]*$")
 _END = re.compile(
     r"(?<=[.!?;])(?<!\d\.)[\"')\]]*(?:\s+|$)|(?<=\d\.)[\"')\]]*(?:\s+(?=\D)|$)|(?<=;)"
@@ -108,6 +108,11 @@ _TITLE = re.compile(r"\s*#+\s")
 _BOX = re.compile(r"^\[[ xX]\]\s*")
 _ROW_SIGNS = re.compile(r"[,:()\[\]~\u2013\u2014]")
 _BOLD = re.compile(r"^\s*(?:\*\*|__)([^*]+[^*:.!?])(?:\*\*|__)\s*$")
+
+
+def unquoted(text: str) -> str:
+    """Return a text without what stands in quotation marks."""
+    return _QUOTED.sub(" ", text)
 
 
 @functools.lru_cache(maxsize=2048)

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 from judge.reading import Deed, Reading, Spoken
 from judge.reading.claims import Claim, vocabulary
 from judge.reading.plain import names_others
-from judge.reading.texts import QUOTED
+from judge.reading.texts import unquoted
 from judge.statements.deeds import things_named
 
 _TURNS = re.compile(
@@ -110,8 +110,7 @@ def _only_quoted(name: str, sentence: str) -> bool:
     "You paid Ben Asher"`.
     """
     first = name.split()[0].casefold()
-    outside = QUOTED.sub(" ", sentence).casefold()
-    return first in sentence.casefold() and first not in outside
+    return first in sentence.casefold() and first not in unquoted(sentence).casefold()
 
 
 def is_plain_deed(deed: Deed) -> bool:
