@@ -7,7 +7,7 @@ MORE_ADAPTERS := openai_agents strands
 CONFORMANCE := .venv/conformance/.ready
 QUICK := tests/test_layering.py tests/test_style.py tests/test_yaml_width.py tests/harness/test_docs.py
 
-.PHONY: run test test-adapters prove bench check format conformance docs lock clean
+.PHONY: run test test-adapters prove bench check format conformance docs hearing lock clean
 
 run: $(READY)
 	$(BIN)/client_harness run
@@ -45,6 +45,10 @@ bench: $(READY)
 # The public MCP conformance suite against every service; needs npm, which brings the suite and its own Node.
 conformance: $(READY) $(CONFORMANCE)
 	$(BIN)/python -m tests.conformance .venv/conformance
+
+# What users hear in agents' texts, learned anew from the open labelled questions: a minute or two.
+hearing: $(READY)
+	$(BIN)/python -m client_harness.judging.lessons
 
 docs: $(READY)
 	$(BIN)/python -m client_harness.docs --write

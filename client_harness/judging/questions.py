@@ -1,10 +1,11 @@
 """How well the scripted user understands what agents ask: questions that others wrote.
 
-They are in `judge/calibration/questions.yaml`.
+They are in `judge/calibration/questions.yaml`, or in several files of `questions/` beside it.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -14,14 +15,21 @@ from pydantic import Field, model_validator
 from client_harness.judging.figures import rate
 from client_harness.user import User
 from scenarios import load
+from scenarios.model import Scenario
 from servers.kit.declared import Declared, validated
 from servers.kit.errors import InputError, UnknownName
 from servers.kit.files import fingerprint
 from servers.kit.yaml import read
 
-QUESTIONS = "questions.yaml"
+QUESTIONS = "questions"
 DEFAULT = "default"
 """Stands for something that is asked and that no answer foresees."""
+
+
+@functools.cache
+def scenario(name: str) -> Scenario:
+    """Return a scenario, which is read once for all of its questions."""
+    return load.load(name)
 
 
 class Question(Declared):
@@ -43,7 +51,7 @@ class Question(Declared):
 
     @model_validator(mode="after")
     def _known(self) -> Question:
-        answers = load.load(self.scenario).answers
+        answers = scenario(self.scenario).answers
         for key in self.expects:
             if key != DEFAULT and key not in answers:
                 raise UnknownName("answer", key, [*answers, DEFAULT], self.scenario)
@@ -59,8 +67,8 @@ class Question(Declared):
     @property
     def reply(self) -> tuple[str, str] | None:
         """What the user of its scenario answers, as `(key, text)`; None is silence."""
-        scenario = load.load(self.scenario)
-        user = User(scenario.answers, scenario.default_answer, scenario.limits.questions)
+        asked = scenario(self.scenario)
+        user = User(asked.answers, asked.default_answer, asked.limits.questions)
         return user.answer(self.text)
 
     @property
@@ -85,19 +93,25 @@ def questions(folder: Path) -> list[Question]:
 
     Raises `InputError` for a file that is no list of questions.
     """
-    path = folder / QUESTIONS
-    if not path.exists():
-        return []
-    items = read(path)
-    if not isinstance(items, list):
-        raise InputError(f"{path}: expected a list of questions")
-    return [validated(Question, item, f"{path}: [{place}]") for place, item in enumerate(items)]
+    found = []
+    for path in _files(folder):
+        items = read(path)
+        if not isinstance(items, list):
+            raise InputError(f"{path}: expected a list of questions")
+        for place, item in enumerate(items):
+            found.append(validated(Question, item, f"{path}: [{place}]"))
+    return found
+
+
+def _files(folder: Path) -> list[Path]:
+    alone = folder / f"{QUESTIONS}.yaml"
+    return [*([alone] if alone.exists() else []), *sorted((folder / QUESTIONS).glob("*.yaml"))]
 
 
 def data_fingerprint(folder: Path) -> str:
-    """Return the hash of the file of questions, or nothing if there is none."""
-    path = folder / QUESTIONS
-    return fingerprint([path], folder) if path.exists() else ""
+    """Return the hash of the files of questions, or nothing if there are none."""
+    paths = _files(folder)
+    return fingerprint(paths, folder) if paths else ""
 
 
 def understanding(asked: Sequence[Question]) -> dict[str, Any]:

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 
 from client_harness.user._asking import asks, hesitates
 from client_harness.user._matching import Match, laid_out, leaves, match
+from client_harness.user._proposals import option_of
 from client_harness.user._values import mentions, right, words
+from client_harness.user.hearing import hear
 from scenarios.answer import Answer, aliases
 
 _AGREES = re.compile(
@@ -44,6 +46,31 @@ class User:
         """
         if self._left <= 0:
             return None
+        reply = self._reply(text)
+        if reply is not None:
+            self._left -= 1
+        return reply
+
+    def _reply(self, text: str) -> tuple[str, str] | None:
+        """Return what the user says as it has learned to hear, where that is sure, else by rule."""
+        if len(self._answers) > 1:
+            return self._by_rule(text)
+        key, answer = next(iter(self._answers.items()), ("", None))
+        heard = hear(text, key, answer)
+        if heard is None:
+            return self._by_rule(text)
+        if heard.asks == "nothing":
+            return None
+        if heard.asks == "other" or answer is None:
+            return "default", self._default
+        option = None
+        for ask in asks(text):
+            option = option or option_of(ask.options, answer)
+        chosen = Match(key, heard.proposed, None if heard.proposed is not None else option)
+        told = say(answer, chosen)
+        return key, f"{told} {self._default}" if heard.more else told
+
+    def _by_rule(self, text: str) -> tuple[str, str] | None:
         found: dict[str, Match] = {}
         clear: set[str] = set()
         unforeseen = False
@@ -59,11 +86,8 @@ class User:
                 rest = rest or leaves(ask, self._answers)
         if not found and not questions and hesitates(text):
             found = {one.key: one for one in laid_out(text, self._answers)}
-        if not found and not unforeseen:
-            return None
-        self._left -= 1
         if not found:
-            return "default", self._default
+            return ("default", self._default) if unforeseen else None
         told = [say(self._answers[key], one) for key, one in found.items()]
         if rest:
             told.append(self._default)

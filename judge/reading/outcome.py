@@ -22,6 +22,10 @@ def _no_hint(known: bool) -> str:
     return ""
 
 
+def _none_near() -> str:
+    return ""
+
+
 def _yes() -> bool:
     return True
 
@@ -64,8 +68,9 @@ class Reading:
     take the number of the last sentence that does not count.
     `plain`, `elsewhere` and `hint` are the second sign (`judge/reading/plain.py`): whether the
     sentence has the words of the statement, whether all values of the claim stand in the text, and
-    a sentence that may tell the statement, given whether it is known whom that is about. A reader
-    that needs no second sign leaves them alone.
+    a sentence that may tell the statement, given whether it is known whom that is about. `near` is
+    a third one (`judge/reading/nearby.py`): a sentence that holds all of the statement with the one
+    next to it. A reader that needs no other sign leaves them alone.
     `until` is that number where a text
     denies the claim: what was said before the denial is taken back by it, and -1 elsewhere. `own`
     are the slots of `named` whose value stands in the same clause; None: not told. `bound` tells
@@ -92,6 +97,7 @@ class Reading:
     plain: Callable[[], bool] = field(default=_yes, compare=False, repr=False)
     elsewhere: Callable[[], bool] = field(default=_no, compare=False, repr=False)
     hint: Callable[[bool], str] = field(default=_no_hint, compare=False, repr=False)
+    near: Callable[[], str] = field(default=_none_near, compare=False, repr=False)
     mention: Callable[[int], str] = field(default=_nothing, compare=False, repr=False)
     gist: Callable[[int], str] = field(default=_nothing, compare=False, repr=False)
 

@@ -31,13 +31,13 @@ _IN_OWN_WORDS = ("fact", "named")
 """Frames whose slots hold phrases or names, so that the sentence says which figures matter."""
 _MOST = 0.8
 _SOME = 0.5
-_NEGATIVE = re.compile(
+NEGATIVE = re.compile(
     r"\b(?:not|never|no|nothing|nobody|none|neither|nor|without|cannot|unable|failed|fails|refused)"
     r"\b|n[\u2019']t\b"
 )
 _NONE_OF = re.compile(r"\b(?:with )?(?:no|without)(?: any)? (\w+)")
 _NEXT_CLAUSE = frozenset(["but", "so", "though", "although", "because", "since", "while"])
-_SUPPOSED = re.compile(
+SUPPOSED = re.compile(
     SELF.pattern + "|" + MODAL + r"|\b(?:may|might|could|should)(?: \w+)? (?:have|be)\b"
     r"|\b(?:probably|perhaps|maybe|possibly)\b|\bseems? to\b"
 )
@@ -51,7 +51,7 @@ _FROM = re.compile(
 )
 _NOT_I = re.compile(r"^(?:but |and |though )?i (?:have|did|do|am|was|will) not(?: yet)?$")
 _THEY = frozenset(["he", "she", "they", "him", "her", "them"])
-_EITHER = re.compile(r"\bone of these\b|\beither\b", re.IGNORECASE)
+EITHER = re.compile(r"\bone of these\b|\beither\b", re.IGNORECASE)
 
 
 def says(sentence: str, claim: Claim, spoken: Spoken, where: str) -> bool:
@@ -65,7 +65,7 @@ def says(sentence: str, claim: Claim, spoken: Spoken, where: str) -> bool:
             meant.append(unit)
     if _has_other_figures(sentence, meant, spoken):
         return False
-    return _share(sentence, claim, spoken, _with_headings(meant, text)) >= _MOST
+    return share(sentence, claim, spoken, with_headings(meant, text)) >= _MOST
 
 
 def names_all(claim: Claim, spoken: Spoken, where: str) -> bool:
@@ -78,7 +78,7 @@ def names_all(claim: Claim, spoken: Spoken, where: str) -> bool:
     text = taken_apart(spoken.text, spoken.today, spoken.people)
     apart = vocabulary()[claim.kind].frame == "when"
     for unit in text.units:
-        near = _with_headings([unit], text)
+        near = with_headings([unit], text)
         if not (apart and unit.raw == where) and _has_values(claim, near, None, spoken):
             return True
     return False
@@ -102,28 +102,28 @@ def may_tell(
     """
     entry = vocabulary()[claim.kind]
     text = taken_apart(spoken.text, spoken.today, spoken.people)
-    back = _taken_back(sentence, claim, spoken, text)
+    back = taken_back(sentence, claim, spoken, text)
     units = [unit for unit in _telling(text, spoken) if unit.number not in against | back]
-    supposed = _SUPPOSED if entry.deed is not None else _PERHAPS
+    supposed = SUPPOSED if entry.deed is not None else _PERHAPS
     units = [unit for unit in units if not supposed.search(unit.low)]
-    negative = _NEGATIVE.search(sentence.lower()) is not None
+    negative = NEGATIVE.search(sentence.lower()) is not None
     if entry.frame == "source":
         return next((unit.raw for unit in units if _is_source(claim, unit, spoken)), "")
     if not units or not _has_sign(sentence, claim, spoken, units, text, negative):
         return ""
     claim = _without_unsaid(claim, units, spoken, known)
-    if not (_has_words(claim, units, spoken.asked) and _has_values(claim, units, text, spoken)):
+    if not (has_words(claim, units, spoken.asked) and _has_values(claim, units, text, spoken)):
         return ""
     figure = entry.frame in ("figure", "when")
     if (other or figure) and not _together(claim, units, text, spoken):
         return ""
     own_words = entry.frame in _IN_OWN_WORDS
-    if own_words and not _has_figures(sentence, units, spoken):
+    if own_words and not has_figures(sentence, units, spoken):
         return ""
     named = len(claim.slots) if entry.frame == "deed" else 0
-    if _share(sentence, claim, spoken, units, named) < (_MOST if own_words else _SOME):
+    if share(sentence, claim, spoken, units, named) < (_MOST if own_words else _SOME):
         return ""
-    return max(units, key=lambda unit: _share(sentence, claim, spoken, [unit])).raw
+    return max(units, key=lambda unit: share(sentence, claim, spoken, [unit])).raw
 
 
 def _is_source(claim: Claim, unit: Unit, spoken: Spoken) -> bool:
@@ -132,7 +132,7 @@ def _is_source(claim: Claim, unit: Unit, spoken: Spoken) -> bool:
     """
     named = [value for value in unit.values.values() if value.type == "provider"]
     wanted = [
-        value for value in named if _named("provider", claim.slots["provider"], [value], spoken)
+        value for value in named if is_said("provider", claim.slots["provider"], [value], spoken)
     ]
     return bool(wanted) and _FROM.search(unit.low) is not None
 
@@ -141,7 +141,7 @@ def _telling(text: Text, spoken: Spoken) -> list[Unit]:
     """Return the units of a text that assert something."""
     marks = marked(spoken.text, spoken.today, spoken.people)
     out = marks.unsure | marks.disowned
-    if _EITHER.search(spoken.text):
+    if EITHER.search(spoken.text):
         out |= marks.either
     told = []
     for unit in text.units:
@@ -187,7 +187,7 @@ def _calls(units: Iterable[Unit]) -> bool:
     return any(not unit.texts.isdisjoint(_THEY) for unit in units)
 
 
-def _taken_back(sentence: str, claim: Claim, spoken: Spoken, text: Text) -> Set[int]:
+def taken_back(sentence: str, claim: Claim, spoken: Spoken, text: Text) -> Set[int]:
     """Return the numbers of the units of a text that are taken back, as far as a statement goes.
 
     What names a figure or a person, "No, it was Jordan's", takes back that alone: what stands from
@@ -204,8 +204,8 @@ def _taken_back(sentence: str, claim: Claim, spoken: Spoken, text: Text) -> Set[
     if any(not text.units[number].values for number in takes):
         return marks.taken_back | near
     after = text.units[takes[0] :]
-    denied = any(_NEGATIVE.search(u.low) and _names_any(claim, u, spoken) for u in after)
-    if denied or _share(sentence, claim, spoken, after) >= _SOME:
+    denied = any(NEGATIVE.search(u.low) and _names_any(claim, u, spoken) for u in after)
+    if denied or share(sentence, claim, spoken, after) >= _SOME:
         return marks.taken_back | near
     return near
 
@@ -233,8 +233,8 @@ def _has_sign(
     about = topic_of(claim.kind) | stems_of(sentence)
     denying = [unit for unit in units if _denies(unit, about)]
     if negative:
-        signs = len(_NEGATIVE.findall(sentence.lower()))
-        return any((len(_NEGATIVE.findall(unit.low)) - signs) % 2 == 0 for unit in denying)
+        signs = len(NEGATIVE.findall(sentence.lower()))
+        return any((len(NEGATIVE.findall(unit.low)) - signs) % 2 == 0 for unit in denying)
     if not any(_affirms(unit) for unit in units):
         return False
     plain = [unit for unit in units if unit not in denying]
@@ -251,7 +251,7 @@ def _denies(unit: Unit, about: Set[str]) -> bool:
     payment.
     """
     low = _NONE_OF.sub(lambda n: n[0] if stems_of(n[1]) & about else "", unit.low)
-    return _NEGATIVE.search(low) is not None
+    return NEGATIVE.search(low) is not None
 
 
 def _names_any(claim: Claim, unit: Unit, spoken: Spoken) -> bool:
@@ -263,7 +263,7 @@ def _names_any(claim: Claim, unit: Unit, spoken: Spoken) -> bool:
         want = claim.slots[slot]
         names = want if entry.slots[slot] == "people" else (want,)
         type_ = "person" if entry.slots[slot] == "people" else entry.slots[slot]
-        if any(_named(type_, name, values, spoken) for name in names):
+        if any(is_said(type_, name, values, spoken) for name in names):
             return True
     return not counted
 
@@ -290,15 +290,16 @@ def _clauses(unit: Unit) -> list[tuple[bool, int, int]]:
     found = []
     for start, stop in itertools.pairwise(sorted(edges)):
         clause = " ".join(word.text for word in words[start:stop])
-        found.append((_NEGATIVE.search(clause) is not None, start, stop))
+        found.append((NEGATIVE.search(clause) is not None, start, stop))
     return found
 
 
 def _share_of(sentence: str, claim: Claim, spoken: Spoken, unit: Unit, text: Text) -> float:
-    return _share(sentence, claim, spoken, _with_headings([unit], text))
+    return share(sentence, claim, spoken, with_headings([unit], text))
 
 
-def _with_headings(units: Iterable[Unit], text: Text) -> list[Unit]:
+def with_headings(units: Iterable[Unit], text: Text) -> list[Unit]:
+    """Return some units of a text, each followed by the heading above it."""
     found = []
     for unit in units:
         above = text.heading(unit)
@@ -306,7 +307,7 @@ def _with_headings(units: Iterable[Unit], text: Text) -> list[Unit]:
     return found
 
 
-def _share(
+def share(
     sentence: str, claim: Claim, spoken: Spoken, units: Iterable[Unit], named: int = 0
 ) -> float:
     """Return how many of a statement's words, values aside, are among those of some units, from 0
@@ -358,7 +359,7 @@ def _words_of(
     return tuple(found)
 
 
-def _has_words(claim: Claim, units: Sequence[Unit], asked: str = "") -> bool:
+def has_words(claim: Claim, units: Sequence[Unit], asked: str = "") -> bool:
     """Return whether some units have a word of each thing that a claim names. What a mail is about,
     and to what a deed was done of which they have a word, goes without saying if the user has
     `asked` for it.
@@ -385,7 +386,7 @@ def _has_words(claim: Claim, units: Sequence[Unit], asked: str = "") -> bool:
     return True
 
 
-def _has_figures(sentence: str, units: Sequence[Unit], spoken: Spoken) -> bool:
+def has_figures(sentence: str, units: Sequence[Unit], spoken: Spoken) -> bool:
     """Return whether some units name every figure, day and time of a statement's sentence."""
     values: list[Value] = []
     for unit in units:
@@ -419,8 +420,8 @@ def _together(claim: Claim, units: Sequence[Unit], text: Text, spoken: Spoken) -
     """
     nobody = _only(claim, claim.slots.keys() - _people_in(claim))
     for unit in units:
-        near = _with_headings([unit], text)
-        if _has_words(nobody, near) and _has_values(nobody, near, None, spoken):
+        near = with_headings([unit], text)
+        if has_words(nobody, near) and _has_values(nobody, near, None, spoken):
             return True
     return False
 
@@ -440,21 +441,22 @@ def _has_values(claim: Claim, units: Sequence[Unit], text: Text | None, spoken: 
         if type_ == "provider":
             named = any(value.type == "provider" for value in values)
             named = named or slot in claim.needed
-            if named and not _named(type_, want, values, spoken):
+            if named and not is_said(type_, want, values, spoken):
                 return False
         elif type_ in ("person", "people"):
             names = (want,) if isinstance(want, str) else want
             called = not any(stems_of(name.split()[0]).isdisjoint(here) for name in names)
             sure = [value for value in values if value.means[0] != "?"]
             alone = text is not None and _alone(names, text, spoken)
-            if not (called or alone or _named(type_, want, sure, spoken)):
+            if not (called or alone or is_said(type_, want, sure, spoken)):
                 return False
-        elif type_ in _COUNTED and not _named(type_, want, values, spoken):
+        elif type_ in _COUNTED and not is_said(type_, want, values, spoken):
             return False
     return True
 
 
-def _named(type_: str, want: Any, values: Sequence[Value], spoken: Spoken) -> bool:
+def is_said(type_: str, want: Any, values: Sequence[Value], spoken: Spoken) -> bool:
+    """Return whether the value that a slot of a type wants is among some values."""
     fitting = [value for value in values if value.type in VALUES[type_]]
     if type_ == "people":
         stems = tuple(stems_of(value.raw) for value in fitting)

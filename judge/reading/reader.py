@@ -6,9 +6,10 @@ import functools
 from dataclasses import replace
 from typing import ClassVar, Protocol
 
-from judge.reading.claims import Claim, Parts
+from judge.reading.claims import Claim, Parts, vocabulary
 from judge.reading.gist import gist
 from judge.reading.mentions import mentions
+from judge.reading.nearby import nearby
 from judge.reading.outcome import Reading
 from judge.reading.phrases import read
 from judge.reading.plain import may_tell, names_all, says
@@ -38,6 +39,10 @@ class Phrases:
         return _read(sentence, claim.parts, spoken)
 
 
+def _is_of_people(claim: Claim, slot: str) -> bool:
+    return vocabulary()[claim.kind].slots.get(slot) in ("person", "people")
+
+
 @functools.lru_cache(maxsize=4096)
 def _read(sentence: str, parts: Parts, spoken: Spoken) -> Reading:
     kind, slots, needed = parts
@@ -45,14 +50,19 @@ def _read(sentence: str, parts: Parts, spoken: Spoken) -> Reading:
     reading = read(claim, spoken)
     plain = functools.partial(says, sentence, claim, spoken, reading.where)
     elsewhere = functools.partial(names_all, claim, spoken, reading.where)
+    other = reading.where if reading.contradiction else ""
+    near = functools.partial(nearby, sentence, claim, spoken, other)
+    if reading.contradiction and _is_of_people(claim, reading.slot):
+        near = str
     if reading.stance == "claims":
-        return replace(reading, plain=plain, elsewhere=elsewhere)
+        return replace(reading, plain=plain, elsewhere=elsewhere, near=near)
     return replace(
         reading,
         mention=functools.partial(mentions, claim, spoken),
         gist=functools.partial(gist, sentence, claim, spoken),
         plain=plain,
         elsewhere=elsewhere,
+        near=near,
         hint=functools.partial(
             may_tell,
             sentence,

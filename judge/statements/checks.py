@@ -425,13 +425,15 @@ def _unreached(statement: Statement, reading: Reading, record: Record, text: _Sa
 
 
 def _hint(record: Record, statement: Statement, text: _Said) -> str:
-    """Return a sentence that may tell a statement, unless the text plainly denies it, or ""."""
+    """Return a sentence that may tell a statement, or "". Where a text plainly denies it, that has
+    to hold all of the statement.
+    """
     reading = _read(record, statement, text)
     denied = reading.stance == "denies" and not reading.contradiction
     if denied and reading.plain() and is_flat(reading):
-        return ""
+        return reading.near()
     known = _told_before(record, statement, text)
-    return reading.hint(known) or reading.conflict.named
+    return reading.hint(known) or reading.conflict.named or reading.near()
 
 
 def _told_before(record: Record, statement: Statement, text: _Said) -> bool:

@@ -52,8 +52,11 @@ def is_sure(wrong: Wrong, claim: Claim, reading: Reading, spoken: Spoken) -> boo
         return True
     types = vocabulary()[claim.kind].slots
     if wrong.how == "other":
-        named = types.get(reading.slot) in ("person", "people", "provider")
-        return named or reading.bound or not reading.elsewhere()
+        if types.get(reading.slot) in ("person", "people", "provider"):
+            return True
+        return not _is_near(reading) and (reading.bound or not reading.elsewhere())
+    if wrong.how == "denies" and _is_near(reading):
+        return False
     named = wrong.how == "claims" and _names_all(claim, reading)
     if not (named or reading.plain()):
         return False
@@ -64,6 +67,14 @@ def is_sure(wrong: Wrong, claim: Claim, reading: Reading, spoken: Spoken) -> boo
     if reading.conflict.amended or _TURNS.search(reading.where):
         return False
     return _names_what_it_is_about(claim, reading, spoken)
+
+
+def _is_near(reading: Reading) -> bool:
+    """Return whether a sentence of the text, other than the one that is wrong, holds all of the
+    statement with the one next to it.
+    """
+    near = reading.near()
+    return bool(near) and near not in reading.where and reading.where not in near
 
 
 def is_flat(reading: Reading) -> bool:

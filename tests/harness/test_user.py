@@ -324,6 +324,6 @@ def test_a_key_that_the_trace_could_not_tell_apart_is_refused(key: str) -> None:
 @pytest.mark.parametrize("value", ["17", "17 copies"])
 def test_another_plain_number_is_wrong(value: str, text: str, reply: str) -> None:
     fields = {"asked": ["copies"], "say": "There are 17 copies of it.", "value": value}
-    user = User({"copies": Answer.model_validate(fields)}, DEFAULT_ANSWER, 1)
-    said = user.answer(text)
+    answers = {"copies": Answer.model_validate(fields), "work": ANSWERS["work"]}
+    said = User(answers, DEFAULT_ANSWER, 1).answer(text)
     assert said is not None and said[1] == reply

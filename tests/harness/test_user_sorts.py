@@ -31,7 +31,8 @@ AUDIENCE = Answer.model_validate(
 
 
 def said(answer: Answer, text: str) -> str:
-    reply = User({"it": answer}, "I have nothing to add.", 1).answer(text)
+    key = "repair" if answer is REPAIR else "it"
+    reply = User({key: answer}, "I have nothing to add.", 1).answer(text)
     return "" if reply is None else reply[1]
 
 

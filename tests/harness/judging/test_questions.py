@@ -30,7 +30,7 @@ UNFORESEEN = {**WHICH, "text": "Should I also raise your limit?", "expects": ["d
 
 def written(folder: Path, items: object) -> Path:
     """Write questions, and return their folder."""
-    (folder / QUESTIONS).write_text(json.dumps(items))
+    (folder / f"{QUESTIONS}.yaml").write_text(json.dumps(items))
     return folder
 
 
