@@ -1,5 +1,6 @@
-"""The lessons from which users learn what agents ask: the open labelled questions, as cues, and what
-scripts of shipped scenarios say to users.
+"""The lessons from which users learn what agents ask.
+
+They are the open labelled questions, as cues, and what scripts of shipped scenarios say to users.
 
 `make hearing` runs this file, which has users learn them anew (`client_harness/user/hearing/`).
 """

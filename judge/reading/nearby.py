@@ -1,5 +1,4 @@
-"""Whether two neighbouring sentences hold all of a statement: its values, its names, and most of its
-words.
+"""Whether two neighbouring sentences hold all of a statement: values, names, half of its words.
 
 This is a sign of a third kind. It knows no forms and no claims, only what stands where, so it errs
 in other places than the vocabulary and the plain words. It never makes a text tell or deny; where
