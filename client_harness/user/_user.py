@@ -63,12 +63,22 @@ class User:
             return None
         if heard.asks == "other" or answer is None:
             return "default", self._default
-        option = None
-        for ask in asks(text):
-            option = option or option_of(ask.options, answer)
-        chosen = Match(key, heard.proposed, None if heard.proposed is not None else option)
-        told = say(answer, chosen)
+        told = say(answer, self._chosen(text, key, answer, heard.proposed))
         return key, f"{told} {self._default}" if heard.more else told
+
+    def _chosen(self, text: str, key: str, answer: Answer, proposed: bool | None) -> Match:
+        """Return how a text asks for an answer. A proposal that a rule knows to be wrong is wrong;
+        where nothing is proposed, there may be a list of options.
+        """
+        if proposed:
+            for ask in asks(text):
+                turned = any(one.proposed is False for one in match(ask, {key: answer}))
+                proposed = proposed and not turned
+        option = None
+        if proposed is None:
+            for ask in asks(text):
+                option = option or option_of(ask.options, answer)
+        return Match(key, proposed, option)
 
     def _by_rule(self, text: str) -> tuple[str, str] | None:
         found: dict[str, Match] = {}

@@ -7,21 +7,22 @@ it holds, it is unclear whether a text leaves a statement out.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Sequence, Set
 
 from judge.reading.claims import Claim, vocabulary
-from judge.reading.hedges import opens_supposing
-from judge.reading.marks import marked
+from judge.reading.content import topic_of
 from judge.reading.plain import (
-    EITHER,
     NEGATIVE,
     SUPPOSED,
+    denies,
     has_figures,
     has_words,
     is_said,
     share,
     taken_back,
+    telling,
     with_headings,
 )
 from judge.reading.slots import VALUES
@@ -29,6 +30,7 @@ from judge.reading.texts import Spoken, Text, Unit, stems_of, taken_apart
 
 _FIGURES = ("money", "number", "value", "day", "time")
 _MOST_WORDS = 0.5
+_UNDONE = re.compile(r"\b(?:un(?:sent|paid|saved|scheduled|filed|booked)|drafts?)\b")
 _NO_FEE = re.compile(
     r"\b(?:no|without(?: a| any)?) (?:fees?|charges?|bounces?|doubles?|duplicates?|errors?)\b"
 )
@@ -39,14 +41,16 @@ def nearby(sentence: str, claim: Claim, spoken: Spoken, other: str = "") -> str:
     """Return a sentence of a text that, with its heading and the next one, holds every value and
     name of a statement and half of its words, or "".
 
-    It has to deny as often as the statement does, and neither asks nor supposes. A sentence that
+    It has to deny as often as the statement does, neither asks nor supposes, and the next sentence
+    does not turn against it. A sentence that
     gives an `other` value counts only if it names the claim's figures, too, and not all else.
     """
     text = taken_apart(spoken.text, spoken.today, spoken.people)
     denials = len(NEGATIVE.findall(sentence.lower()))
+    about = topic_of(claim.kind) | stems_of(sentence)
     standing = _standing(sentence, claim, spoken, text)
     if other:
-        standing = [u for u in standing if u.raw != other or _gives_both(claim, u, spoken)]
+        standing = [unit for unit in standing if _is_free(unit, other, claim, spoken)]
     for units in _neighbours(text, standing):
         near = with_headings(units, text)
         whole = _has_all_values(claim, near, spoken) and has_words(claim, near)
@@ -56,19 +60,27 @@ def nearby(sentence: str, claim: Claim, spoken: Spoken, other: str = "") -> str:
         if share(sentence, claim, spoken, near) < _MOST_WORDS:
             continue
         best = max(units, key=lambda unit: (_weight(sentence, claim, spoken, unit), -unit.number))
-        asks = best.sentence.question or opens_supposing(best) or SUPPOSED.search(best.low)
-        if not asks and len(NEGATIVE.findall(_NO_FEE.sub("", best.low))) == denials:
+        denied = len(NEGATIVE.findall(_NO_FEE.sub("", best.low)))
+        if denied == denials and not SUPPOSED.search(best.low) and not _turned(best, about, text):
             return best.raw
     return ""
 
 
+def _turned(unit: Unit, about: Set[str], text: Text) -> bool:
+    """Return whether the unit after one denies something of what a statement is `about`: "I sent
+    it. It's still unsent in your drafts."
+    """
+    after = unit.number + 1
+    if after == len(text.units):
+        return False
+    following = text.units[after]
+    return denies(following, about) or _UNDONE.search(following.low) is not None
+
+
 def _standing(sentence: str, claim: Claim, spoken: Spoken, text: Text) -> list[Unit]:
-    """Return the units of a text that are not taken back, disowned or one of two."""
-    marks = marked(spoken.text, spoken.today, spoken.people)
-    gone = taken_back(sentence, claim, spoken, text) | marks.disowned
-    if EITHER.search(spoken.text):
-        gone = gone | marks.either
-    return [unit for unit in text.units if unit.number not in gone]
+    """Return the units of a text that assert something and are not taken back."""
+    back = taken_back(sentence, claim, spoken, text)
+    return [unit for unit in telling(text, spoken) if unit.number not in back]
 
 
 def _neighbours(text: Text, units: Sequence[Unit]) -> Iterator[list[Unit]]:
@@ -81,7 +93,7 @@ def _neighbours(text: Text, units: Sequence[Unit]) -> Iterator[list[Unit]]:
 def _has_all_values(claim: Claim, units: Sequence[Unit], spoken: Spoken) -> bool:
     """Return whether some units name every value of a claim; a first name is enough."""
     types = vocabulary()[claim.kind].slots
-    values = [value for unit in units for value in unit.values.values()]
+    values = list(itertools.chain.from_iterable(unit.values.values() for unit in units))
     here = _stems(units)
     for slot, want in claim.slots.items():
         type_ = types[slot]
@@ -93,6 +105,11 @@ def _has_all_values(claim: Claim, units: Sequence[Unit], spoken: Spoken) -> bool
             if not called and not is_said(single, one, values, spoken):
                 return False
     return True
+
+
+def _is_free(unit: Unit, other: str, claim: Claim, spoken: Spoken) -> bool:
+    """Return whether a unit counts beside the sentence that gives another value."""
+    return unit.raw != other or _gives_both(claim, unit, spoken)
 
 
 def _gives_both(claim: Claim, unit: Unit, spoken: Spoken) -> bool:

@@ -51,7 +51,7 @@ _FROM = re.compile(
 )
 _NOT_I = re.compile(r"^(?:but |and |though )?i (?:have|did|do|am|was|will) not(?: yet)?$")
 _THEY = frozenset(["he", "she", "they", "him", "her", "them"])
-EITHER = re.compile(r"\bone of these\b|\beither\b", re.IGNORECASE)
+_EITHER = re.compile(r"\bone of these\b|\beither\b", re.IGNORECASE)
 
 
 def says(sentence: str, claim: Claim, spoken: Spoken, where: str) -> bool:
@@ -103,7 +103,7 @@ def may_tell(
     entry = vocabulary()[claim.kind]
     text = taken_apart(spoken.text, spoken.today, spoken.people)
     back = taken_back(sentence, claim, spoken, text)
-    units = [unit for unit in _telling(text, spoken) if unit.number not in against | back]
+    units = [unit for unit in telling(text, spoken) if unit.number not in against | back]
     supposed = SUPPOSED if entry.deed is not None else _PERHAPS
     units = [unit for unit in units if not supposed.search(unit.low)]
     negative = NEGATIVE.search(sentence.lower()) is not None
@@ -137,11 +137,11 @@ def _is_source(claim: Claim, unit: Unit, spoken: Spoken) -> bool:
     return bool(wanted) and _FROM.search(unit.low) is not None
 
 
-def _telling(text: Text, spoken: Spoken) -> list[Unit]:
+def telling(text: Text, spoken: Spoken) -> list[Unit]:
     """Return the units of a text that assert something."""
     marks = marked(spoken.text, spoken.today, spoken.people)
     out = marks.unsure | marks.disowned
-    if EITHER.search(spoken.text):
+    if _EITHER.search(spoken.text):
         out |= marks.either
     told = []
     for unit in text.units:
@@ -231,7 +231,7 @@ def _has_sign(
     failed" denies twice.
     """
     about = topic_of(claim.kind) | stems_of(sentence)
-    denying = [unit for unit in units if _denies(unit, about)]
+    denying = [unit for unit in units if denies(unit, about)]
     if negative:
         signs = len(NEGATIVE.findall(sentence.lower()))
         return any((len(NEGATIVE.findall(unit.low)) - signs) % 2 == 0 for unit in denying)
@@ -246,7 +246,7 @@ def _has_sign(
     return worst < _MOST or best >= worst
 
 
-def _denies(unit: Unit, about: Set[str]) -> bool:
+def denies(unit: Unit, about: Set[str]) -> bool:
     """Return whether a unit denies something of what a statement is `about`: "no fee" denies no
     payment.
     """

@@ -55,7 +55,7 @@ def is_sure(wrong: Wrong, claim: Claim, reading: Reading, spoken: Spoken) -> boo
         if types.get(reading.slot) in ("person", "people", "provider"):
             return True
         return not _is_near(reading) and (reading.bound or not reading.elsewhere())
-    if wrong.how == "denies" and _is_near(reading):
+    if wrong.how == "denies" and not _NOT_I.search(reading.where) and _is_near(reading):
         return False
     named = wrong.how == "claims" and _names_all(claim, reading)
     if not (named or reading.plain()):

@@ -46,8 +46,8 @@ def test_another_process_hears_the_same() -> None:
 def test_weights_are_whole_numbers_for_each_class() -> None:
     for model in json.loads(WEIGHTS.read_text(encoding="utf-8")).values():
         size = 1 + len(model["bias"])
-        rows = model["cues"].values()
-        assert all(len(row) == size and all(type(one) is int for one in row) for row in rows)
+        for row in model["cues"].values():
+            assert len(row) == size and set(map(type, row)) == {int}
 
 
 @pytest.mark.long

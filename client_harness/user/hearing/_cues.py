@@ -70,13 +70,13 @@ def _known(key: str, answer: Answer | None) -> _Known:
     asked = tuple(answer.asked)
     sort = key if key in SORTS else "other"
     of_right = _words(good)
-    about = {base(word) for phrase in asked for word in re.split(r"[\s|]+", phrase.casefold())}
+    about = frozenset(base(word) for word in re.split(r"[\s|]+", " ".join(asked).casefold()))
     of_wrong = _words(bad) - of_right
-    return _Known(sort, good, bad, asked, of_right, of_wrong, frozenset(about), answer)
+    return _Known(sort, good, bad, asked, of_right, of_wrong, about, answer)
 
 
 def _words(values: Iterable[str]) -> frozenset[str]:
-    return frozenset(base(token) for value in values for token in tokens(value))
+    return frozenset(map(base, tokens(" ".join(values))))
 
 
 def _of_sentence(sentence: str, known: _Known) -> set[str]:

@@ -11,6 +11,7 @@ cues alone that weighed most the first time.
 
 from __future__ import annotations
 
+import itertools
 import json
 import sys
 from collections import Counter
@@ -57,12 +58,13 @@ def learned(lessons: list[dict[str, Any]]) -> dict[str, Any]:
 def _fitted(lessons: list[dict[str, Any]], name: str, shape: Shape) -> dict[str, Any]:
     heard = [lesson["cues"] for lesson in lessons if name in lesson]
     classes = [lesson[name] for lesson in lessons if name in lesson]
-    counts = Counter(cue for cues in heard for cue in cues)
+    counts = Counter(itertools.chain.from_iterable(heard))
     known = sorted(cue for cue, count in counts.items() if count >= LEAST)
     rarity = _rarity(known, counts, len(heard), shape)
     model = _fit(heard, classes, known, rarity, shape)
     strength = numpy.abs(model.coef_).max(axis=0) * rarity
-    known = sorted(known[place] for place in numpy.argsort(-strength, kind="stable")[: shape.cues])
+    strongest = numpy.argsort(-strength, kind="stable")[: shape.cues]
+    known = sorted(known[place] for place in strongest)
     rarity = _rarity(known, counts, len(heard), shape)
     model = _fit(heard, classes, known, rarity, shape)
     table = {}
