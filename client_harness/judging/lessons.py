@@ -18,6 +18,8 @@ from typing import Any
 from client_harness.adapters.install import environment
 from client_harness.fingerprints import CALIBRATION, ROOT
 from client_harness.judging.questions import DEFAULT, Question, questions, scenario
+from client_harness.user import asks as asked_in
+from client_harness.user._values import right
 from client_harness.user.hearing import FOLDER, WEIGHTS, cues
 from scenarios import load
 from scenarios.answer import Answer
@@ -37,8 +39,8 @@ def lessons(asked: Sequence[Question]) -> Iterator[dict[str, Any]]:
 
 
 def of_scripts() -> Iterator[dict[str, Any]]:
-    """Yield lessons of what the scripts of shipped scenarios say where nothing is asked, which is
-    all that they say, or only what they say last if they ask before; and of what they ask.
+    """Yield lessons of what the scripts of shipped scenarios say where nothing is asked, which the
+    rules know of these plain texts, and of what they ask.
     """
     for name in load.index():
         written = scenario(name)
@@ -48,8 +50,9 @@ def of_scripts() -> Iterator[dict[str, Any]]:
         asks = any(one.question is None for one in written.answers.values())
         for script in (*right, written.scripts.naive):
             told = [step.say for step in flat(script) if step.say is not None]
-            for text in told[-1:] if asks else told:
-                yield _said(text, key, answer, "nothing")
+            for text in told:
+                if not (asks and asked_in(text)):
+                    yield from _told(text, key, answer)
         if answer is not None and answer.question is not None:
             yield _said(answer.question, key, answer, "this")
         elif asks and len(written.turns) == 1:
@@ -57,8 +60,17 @@ def of_scripts() -> Iterator[dict[str, Any]]:
             yield _said(first, key, answer, "this")
 
 
-def _said(text: str, key: str, answer: Answer | None, asks: str) -> dict[str, Any]:
-    said = _FILLED_IN.sub("1", text)
+def _told(text: str, key: str, answer: Answer | None) -> Iterator[dict[str, Any]]:
+    """Yield lessons of a text that asks nothing; what names the right value asks no more."""
+    yield _said(text, key, answer, "nothing")
+    if answer is not None and answer.value is not None and _FILLED_IN.search(text):
+        yield _said(text, key, answer, "nothing", right(answer)[0])
+
+
+def _said(
+    text: str, key: str, answer: Answer | None, asks: str, value: str = "1"
+) -> dict[str, Any]:
+    said = _FILLED_IN.sub(lambda _: value, text)
     return {"cues": sorted(cues(said, key, answer)), "asks": asks}
 
 

@@ -51,7 +51,7 @@ def nearby(sentence: str, claim: Claim, spoken: Spoken, other: str = "") -> str:
     standing = _standing(sentence, claim, spoken, text)
     if other:
         standing = [unit for unit in standing if _is_free(unit, other, claim, spoken)]
-    for units in _neighbours(text, standing):
+    for units in _neighbours(claim, standing, spoken):
         near = with_headings(units, text)
         whole = _has_all_values(claim, near, spoken) and has_words(claim, near)
         whole = whole and has_figures(sentence, near, spoken)
@@ -83,11 +83,29 @@ def _standing(sentence: str, claim: Claim, spoken: Spoken, text: Text) -> list[U
     return [unit for unit in telling(text, spoken) if unit.number not in back]
 
 
-def _neighbours(text: Text, units: Sequence[Unit]) -> Iterator[list[Unit]]:
-    numbers = {unit.number for unit in units}
+def _neighbours(claim: Claim, units: Sequence[Unit], spoken: Spoken) -> Iterator[list[Unit]]:
+    """Yield each unit alone, and with the next one, unless one of the two gives another figure in
+    place of the claim's own.
+    """
     for unit in units:
-        after = unit.number + 1
-        yield [unit, text.units[after]] if after in numbers else [unit]
+        yield [unit]
+    for unit, after in itertools.pairwise(units):
+        apart = after.number != unit.number + 1
+        if not apart and not any(_gives_another(claim, one, spoken) for one in (unit, after)):
+            yield [unit, after]
+
+
+def _gives_another(claim: Claim, unit: Unit, spoken: Spoken) -> bool:
+    """Return whether a unit gives a figure of a type that a claim wants, and not the claim's."""
+    types = vocabulary()[claim.kind].slots
+    values = list(unit.values.values())
+    for slot, want in claim.slots.items():
+        type_ = types[slot]
+        if type_ not in _FIGURES or is_said(type_, want, values, spoken):
+            continue
+        if any(value.type in VALUES[type_] for value in values):
+            return True
+    return False
 
 
 def _has_all_values(claim: Claim, units: Sequence[Unit], spoken: Spoken) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -278,7 +279,8 @@ def test_what_shipped_oracles_say_is_understood(name: str) -> None:
     answers = {key: Answer.model_validate(a) for key, a in raw.get("answers", {}).items()}
     heard: set[str] = set()
     for text in spoken(raw["scripts"]["oracle"]):
-        reply = User(answers, DEFAULT_ANSWER, 1).answer(text)
+        said = re.sub(r"\$\{[^}]*\}", "1", text)
+        reply = User(answers, DEFAULT_ANSWER, 1).answer(said)
         heard |= set(reply[0].split("+")) if reply is not None else set()
     assert heard == {key for key, answer in answers.items() if answer.question is None}
     for key, answer in answers.items():

@@ -31,7 +31,7 @@ AUDIENCE = Answer.model_validate(
 
 
 def said(answer: Answer, text: str) -> str:
-    key = "repair" if answer is REPAIR else "it"
+    key = {"Yes, put it right.": "repair", "Use Yahoo, then.": "other_source"}.get(answer.say, "it")
     reply = User({key: answer}, "I have nothing to add.", 1).answer(text)
     return "" if reply is None else reply[1]
 
