@@ -42,8 +42,8 @@ def nearby(sentence: str, claim: Claim, spoken: Spoken, other: str = "") -> str:
     name of a statement and half of its words, or "".
 
     It has to deny as often as the statement does, neither asks nor supposes, and the next sentence
-    does not turn against it. A sentence that
-    gives an `other` value counts only if it names the claim's figures, too, and not all else.
+    does not turn against it. A sentence that gives an `other` value counts only if it names the
+    claim's figures, too, and not all else.
     """
     text = taken_apart(spoken.text, spoken.today, spoken.people)
     denials = len(NEGATIVE.findall(sentence.lower()))
