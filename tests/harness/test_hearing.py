@@ -27,6 +27,11 @@ def test_what_is_asked_is_told_from_what_is_only_said() -> None:
     assert proposed is not None and proposed.proposed is False
 
 
+@pytest.mark.parametrize("text", ["", "OK.", "I know.", "Which?"])
+def test_of_few_words_nothing_is_known(text: str) -> None:
+    assert hear(text, "", None) is None
+
+
 def test_words_of_values_are_heard_as_right_and_wrong() -> None:
     ((key, answer),) = scenario("recovery/disambiguation/which_ben").answers.items()
     heard = cues("I have 2 of them: Ben Archer or Ben Asher?", key, answer)

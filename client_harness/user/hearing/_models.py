@@ -28,6 +28,8 @@ from scenarios.answer import Answer
 WEIGHTS = Path(__file__).with_name("weights.json")
 _SURE = 0.7
 """How likely a reading has to be."""
+_FEW = 12
+"""So many cues a text has to have that were learned: of "OK." nothing is known."""
 _PROPOSES = -850
 """From which score on a text counts as a proposal: a chance of 0.3. An agent understands a "no" too
 many, but a "no" too few lets it do the wrong thing.
@@ -76,6 +78,8 @@ def hear(text: str, key: str, answer: Answer | None) -> Heard | None:
     """Return what a text asks of a user who has this answer, or none; None means unsure."""
     models = _models()
     heard = cues(text, key, answer)
+    if len(heard & models["asks"].weights.keys()) < _FEW:
+        return None
     scores = models["asks"].scores(heard)
     best = max(scores)
     if sum(math.exp((score - best) / 1000) for score in scores) > 1 / _SURE:
