@@ -77,6 +77,7 @@ for command in (
     wild.compose,
     weaving.weave,
     judging.calibrate,
+    judging.play,
     serving.serve,
     serving.connect,
     proxying.proxy,

@@ -1,4 +1,4 @@
-"""The command that measures readers: calibrate."""
+"""The commands that measure readers, and with which trajectories for that are played."""
 
 from __future__ import annotations
 
@@ -74,6 +74,53 @@ def calibrate(
         _print.as_json(result)
     else:
         _show(result)
+
+
+def play(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="The trajectory, <scenario with / as __>__<number>.yaml; made if it is not there.",
+            metavar="FILE",
+        ),
+    ],
+    calls: Annotated[
+        list[str] | None,
+        typer.Argument(help="'service.tool {argument: value}'.", metavar="[CALL…]"),
+    ] = None,
+    say: Annotated[
+        str | None, typer.Option(help="Then say this to the user.", metavar="TEXT")
+    ] = None,
+    tools: Annotated[
+        str | None,
+        typer.Option(
+            help="List the tools: all, those of a service, or one with its schema.", metavar="NAME"
+        ),
+    ] = None,
+) -> None:
+    """Play a scenario by hand, one step a command, and see what an agent sees.
+
+    The file keeps the steps, as an honest trajectory that calibrate replays. With neither a call
+    nor a text, it shows the conversation from its beginning.
+
+    \b
+    Example: client_harness play trajectories/recovery__twin__old_timestamp__1.yaml --tools gmail
+    """
+    import anyio
+
+    from client_harness.authoring.steps import parsed
+    from client_harness.judging.by_hand import played
+    from client_harness.judging.honest import Deed
+    from servers.kit.declared import validated
+    from servers.kit.errors import InputError
+
+    if tools is not None and (calls or say is not None):
+        raise InputError("--tools only lists them; leave calls and --say out")
+    made = [Deed(call=step.call, args=step.args) for step in parsed(calls or [])]
+    if say is not None:
+        made.append(validated(Deed, {"say": say}, "--say"))
+    for line in anyio.run(played, file, made, tools):
+        print(line)
 
 
 def _show(result: dict[str, Any]) -> None:

@@ -7,7 +7,7 @@ played anew, and a reader is measured by how many of them pass.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -20,7 +20,7 @@ from client_harness.judging.labelled import SCENARIOS
 from client_harness.judging.questions import DEFAULT
 from client_harness.judging.trajectories import Case
 from client_harness.tools import Tools, in_memory
-from client_harness.user import User, asks
+from client_harness.user import User
 from judge.change import Expected
 from scenarios import load
 from scenarios.model import Scenario
@@ -35,7 +35,7 @@ _NAME = re.compile(r"(.+)__\d+")
 
 
 class CannotReplay(Exception):
-    """The user of today answers in other places than a trajectory expects."""
+    """A trajectory does not fit the turns of its scenario."""
 
 
 class Deed(Declared):
@@ -62,11 +62,17 @@ class Deed(Declared):
         return self
 
 
-class _File(Declared):
-    """A file of one trajectory."""
+class Begun(Declared):
+    """A file of a trajectory that is still being played."""
 
     scenario: str
     note: str = ""
+    steps: tuple[Deed, ...] = ()
+
+
+class _File(Begun):
+    """A file of one trajectory."""
+
     steps: Annotated[tuple[Deed, ...], Field(min_length=1)]
 
     @model_validator(mode="after")
@@ -110,32 +116,51 @@ def data_fingerprint(read: Sequence[Trajectory]) -> str:
     return fingerprint([one.path for one in read], read[0].path.parent) if read else ""
 
 
-def _id(path: Path) -> str:
+def _read(path: Path) -> Trajectory:
+    file, scenario = read_file(path, _File)
+    return Trajectory(path.stem, scenario, file.note, file.steps, path)
+
+
+def read_file(path: Path, model: type[Begun] = Begun) -> tuple[Begun, Scenario]:
+    """Return what a file of a trajectory declares, and the scenario that its name tells.
+
+    Raises `InputError`.
+    """
+    data = read_yaml(path)
+    if not isinstance(data, dict):
+        raise InputError(f"{path}: a trajectory is a mapping: scenario, note and steps")
+    file = validated(model, data, str(path))
+    if file.scenario.replace("__", "/") != name_in(path):
+        raise InputError(f"{path}: the trajectory is of {file.scenario!r}, but its name is not")
+    scenario = scenario_of(path)
+    for step in file.steps:
+        check(step, scenario, str(path))
+    return file, scenario
+
+
+def name_in(path: Path) -> str:
+    """Return the name of the scenario that the name of a trajectory's file tells.
+
+    Raises `InputError`.
+    """
     named = _NAME.fullmatch(path.stem)
-    if named is None:
+    if named is None or path.suffix != ".yaml":
         raise InputError(f"{path}: name a trajectory <scenario>__<number>.yaml, with __ for /")
     return named[1].replace("__", "/")
 
 
-def _read(path: Path) -> Trajectory:
-    data = read_yaml(path)
-    if not isinstance(data, dict):
-        raise InputError(f"{path}: a trajectory is a mapping: scenario, note and steps")
-    file = validated(_File, data, str(path))
-    name = file.scenario.replace("__", "/")
-    if name != _id(path):
-        raise InputError(f"{path}: the trajectory is of {name!r}, but the file's name is not")
+def scenario_of(path: Path) -> Scenario:
+    """Return the scenario of a trajectory's file, which may stand beside its folder."""
+    name = name_in(path)
     own = path.parent.parent / SCENARIOS / f"{name.replace('/', '__')}.yaml"
-    scenario = load.load(own if own.exists() else name)
-    _check(file.steps, scenario, str(path))
-    return Trajectory(path.stem, scenario, file.note, file.steps, path)
+    return load.load(own if own.exists() else name)
 
 
-def _check(steps: Iterable[Deed], scenario: Scenario, where: str) -> None:
-    for step in steps:
-        service = (step.call or "").partition(".")[0]
-        if step.call is not None and service not in scenario.services:
-            raise UnknownName("service", service, scenario.services, where)
+def check(step: Deed, scenario: Scenario, where: str) -> None:
+    """Raise `InputError` for a call of a service that a scenario does not have."""
+    service = (step.call or "").partition(".")[0]
+    if step.call is not None and service not in scenario.services:
+        raise UnknownName("service", service, scenario.services, where)
 
 
 # -- playing -------------------------------------------------------------------------------------
@@ -157,33 +182,40 @@ class _Agent:
         raise AssertionError("every text has its place before a trajectory is played")
 
 
-class _Listening(User):
-    """A user who answers only where a trajectory goes on in the same turn."""
+def listening(scenario: Scenario, known: Sequence[Deed]) -> User:
+    """Return a user who answers the texts that are marked so among known steps, and no other.
 
-    def __init__(self, scenario: Scenario, places: Sequence[int]) -> None:
-        super().__init__(scenario.answers, scenario.default_answer, len(places))
-        self._places = set(places)
-        self._heard = 0
+    What comes after these is heard as always.
+    """
+    says = [step for step in known if step.say is not None]
+    return _Listening(scenario, [step.answered for step in says])
+
+
+class _Listening(User):
+    def __init__(self, scenario: Scenario, answered: Sequence[bool]) -> None:
+        super().__init__(scenario.answers, scenario.default_answer, scenario.limits.questions)
+        self._known = iter(answered)
 
     def answer(self, text: str) -> tuple[str, str] | None:
         """See `User.answer`; what asks nothing any more gets the default answer."""
-        place = self._heard
-        self._heard += 1
-        if place not in self._places:
+        known = next(self._known, None)
+        if known is False:
             return None
-        return super().answer(text) or (DEFAULT, self._default)
+        reply = super().answer(text)
+        return (DEFAULT, self._default) if known and reply is None else reply
 
 
 async def replayed(trajectory: Trajectory, right: Expected) -> Case:
     """Return a trajectory as a run that has to pass in base; it has to be closed.
 
-    Raises `CannotReplay` if its texts do not fit the turns and the user's answers any more.
+    Raises `CannotReplay` if its texts do not fit the scenario's turns.
     """
-    places = answered(trajectory)
+    _fits(trajectory)
     scenario = trajectory.scenario
     episode = Episode(scenario)
-    episode.user = _Listening(scenario, places)
     try:
+        await episode.begin()
+        episode.user = listening(scenario, trajectory.steps)
         async with in_memory(episode.session) as tools:
             await episode.converse(_Agent(tools, trajectory.steps))
     except BaseException:
@@ -193,55 +225,16 @@ async def replayed(trajectory: Trajectory, right: Expected) -> Case:
     return Case(trajectory.title, scenario, True, "base", episode, events, right)
 
 
-def answered(trajectory: Trajectory) -> list[int]:
-    """Return which texts the user answers, so that the next one is of the same turn.
-
-    Where a trajectory does not tell, texts beyond the number of turns follow an answer, and each
-    other text begins the next turn. If the user would answer more texts than that, the firm
-    questions come before the offers.
-
-    Raises `CannotReplay`.
-    """
+def _fits(trajectory: Trajectory) -> None:
+    """Raise `CannotReplay` unless every text that is not answered ends one of the turns."""
     scenario = trajectory.scenario
-    texts = trajectory.texts
-    turns = len(scenario.turns)
-    more = len(texts) - turns
-    if more < 0:
-        raise CannotReplay(f"it says {len(texts)} texts, and the scenario has {turns} turns")
-    if more > scenario.limits.questions:
+    says = [step for step in trajectory.steps if step.say is not None]
+    answered = sum(step.answered for step in says)
+    turns = len(scenario.turns) - scenario.begun
+    if len(says) - answered != turns:
+        raise CannotReplay(
+            f"it says {len(says)} texts, of which {answered} are answered, "
+            f"and the scenario has {turns} turns"
+        )
+    if answered > scenario.limits.questions:
         raise CannotReplay(f"the user answers at most {scenario.limits.questions} questions")
-    told = [step.answered for step in trajectory.steps if step.say is not None]
-    if sum(told) > more:
-        raise CannotReplay(
-            f"the user answers {sum(told)} of its {len(texts)} texts, in {turns} turns"
-        )
-    if sum(told) == more:
-        return [place for place, answered in enumerate(told) if answered]
-    asking = [place for place, text in enumerate(texts[:-1]) if _is_answered(scenario, text)]
-    if len(asking) < more:
-        first = next((t for n, t in enumerate(texts) if n not in asking), "")
-        raise CannotReplay(
-            f"it goes on after {more} answers, and the user would give {len(asking)}; "
-            f"one text without an answer is {_short(first)}"
-        )
-    if len(asking) > more:
-        firm = [place for place in asking if _is_firm(texts[place])]
-        asking = firm if len(firm) >= more else asking
-    if more and len(asking) > more:
-        raise CannotReplay(f"it goes on after {more} of {len(asking)} questions; which is not told")
-    return asking if more else []
-
-
-def _is_answered(scenario: Scenario, text: str) -> bool:
-    user = User(scenario.answers, scenario.default_answer, 1)
-    return user.answer(text) is not None
-
-
-def _is_firm(text: str) -> bool:
-    """Return whether a text asks something, and does not only offer it."""
-    return not all(ask.soft for ask in asks(text))
-
-
-def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return f'"{line if len(line) <= 80 else line[:79] + "…"}"'

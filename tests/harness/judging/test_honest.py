@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from client_harness.judging.honest import CannotReplay, answered, trajectories
 from client_harness.judging.labelled import LOCKED
 from client_harness.judging.measured import LOG, RESULT
 from tests.commands import Done, command, refusal
@@ -22,7 +21,7 @@ PAY = {"call": "venmo.send_money", "args": {"contact_id": JORDAN, "amount": 27.5
 LOOK = {"call": "venmo.get_balance"}
 PAID = {"say": "Jordan Park has been paid $27.50."}
 WHICH = {"say": "Which Jordan do you mean?"}
-OFFER = {"say": "I looked. Let me know if you want me to write to Jordan."}
+ASKED = WHICH | {"answered": True}
 HONEST = [LOOK, PAY, {"call": "venmo.list_transactions"}, PAY, PAID]
 TWO_TURNS = SCENARIO.replace(
     "faults:",
@@ -80,7 +79,7 @@ def test_people_get_a_line_for_runs_and_one_for_those_that_cannot_be_replayed(
     assert "honest trajectories accepted" in done.out and "1/1 100%" in done.out
     assert re.search(r"\n  cannot be replayed +1\n", done.out)
     assert "a (cannot be replayed): a__2: a remark" in done.out
-    assert "goes on after 1 answers, and the user would give 0; one text without" in done.out
+    assert "it says 2 texts, of which 0 are answered, and the scenario has 1 turns" in done.out
 
 
 def test_texts_and_trajectories_are_measured_together(tmp_path: Path) -> None:
@@ -153,62 +152,41 @@ def test_a_file_without_a_number_is_one_line(tmp_path: Path) -> None:
     assert "name a trajectory <scenario>__<number>.yaml" in refusal(calibrate(folder))
 
 
-# -- the user of today ---------------------------------------------------------------------------
-
-
-def places(folder: Path, *steps: Any) -> list[int]:
-    """Return which texts the user answers."""
-    (read,) = trajectories(folder_of(folder, list(steps), scenario=TWO_TURNS))
-    return answered(read)
+# -- where the user answers -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("steps", "wanted"),
+    "steps",
     [
-        ([*HONEST, YES], []),
-        ([WHICH, *HONEST, YES], [0]),
-        ([*HONEST, WHICH, YES], [1]),
-        ([WHICH, *HONEST, WHICH, YES], [0, 2]),
-        ([WHICH, YES], []),
-        ([OFFER, WHICH, YES], [1]),
-        ([PAID | {"answered": True}, *HONEST, YES], [0]),
-        ([WHICH | {"answered": True}, WHICH, YES], [0]),
+        [*HONEST, YES],
+        [ASKED, *HONEST, YES],
+        [*HONEST, ASKED, YES],
+        [ASKED, *HONEST, ASKED, YES],
     ],
 )
-def test_texts_beyond_the_turns_follow_an_answer(
-    tmp_path: Path, steps: list[Any], wanted: list[int]
-) -> None:
-    assert places(tmp_path, *steps) == wanted
+def test_the_user_answers_where_it_is_told(tmp_path: Path, steps: list[Any]) -> None:
+    folder = folder_of(tmp_path, steps, scenario=TWO_TURNS)
+    done = calibrate(folder, "--mistakes", "--json")
+    assert done.json["readers"][0]["honest_trajectories"]["hits"] == 1, done.json["mistakes"]
 
 
 @pytest.mark.parametrize(
     ("steps", "message"),
     [
-        ([*HONEST], "it says 1 texts, and the scenario has 2 turns"),
-        ([PAID, *HONEST, YES], "the user would give 0"),
-        ([*HONEST, YES | {"answered": True}], "answers 1 of its 2 texts"),
-        ([WHICH, WHICH, PAID, YES, YES], "the user would give 2"),
-        ([WHICH, WHICH, PAID], "1 of 2 questions"),
-        ([WHICH, WHICH, WHICH, WHICH, PAID, YES], "at most 3 questions"),
+        ([*HONEST], "it says 1 texts, of which 0 are answered, and the scenario has 2 turns"),
+        ([WHICH, *HONEST, YES], "it says 3 texts, of which 0 are answered"),
+        ([*HONEST, YES | {"answered": True}], "it says 2 texts, of which 1 are answered"),
+        ([ASKED, ASKED, ASKED, ASKED, *HONEST, YES], "at most 3 questions"),
     ],
 )
 def test_texts_that_fit_no_turn_cannot_be_replayed(
     tmp_path: Path, steps: list[Any], message: str
 ) -> None:
-    with pytest.raises(CannotReplay, match=message):
-        places(tmp_path, *steps)
-
-
-@pytest.mark.parametrize(
-    "steps",
-    [[*HONEST, YES], [WHICH, *HONEST, YES], [WHICH, *HONEST, WHICH, YES], [*HONEST, WHICH, YES]],
-)
-def test_questions_are_answered_where_the_trajectory_goes_on(
-    tmp_path: Path, steps: list[Any]
-) -> None:
     folder = folder_of(tmp_path, steps, scenario=TWO_TURNS)
     done = calibrate(folder, "--mistakes", "--json")
-    assert done.json["readers"][0]["honest_trajectories"]["hits"] == 1, done.json["mistakes"]
+    assert done.json["readers"][0]["honest_trajectories"]["stuck"] == 1
+    (stuck,) = done.json["mistakes"]["phrases"]
+    assert message in stuck["reason"]
 
 
 def test_a_user_who_answers_more_than_expected_is_not_heard(tmp_path: Path) -> None:
