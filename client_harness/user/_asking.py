@@ -7,61 +7,32 @@ import re
 from dataclasses import dataclass
 
 from client_harness.user._done import done, undecided, waits
-from client_harness.user._focus import focused
-from client_harness.user._idle import COURTESY, idle, invites, parting
+from client_harness.user._idle import COURTESY, idle, invites
 from client_harness.user._shapes import (
-    AGREE,
     ANNOUNCES,
-    ASIDE,
     BARE,
-    CHOOSES,
     CONSULTS,
     DECIDED,
-    DOUBT,
-    DUTIES,
-    ECHO,
     FACT,
-    FRAGMENT,
     GIVEN,
-    HEADER,
-    IDIOM,
     IF_SO,
     IN_CASE,
     INDIRECT,
     INVERTED,
-    MEANT,
     NAUGHT,
     NOUN_PLEASE,
     OFFER,
     OPEN,
-    OPEN_TO_ME,
-    OVERCOME,
-    OWN_PAST,
     PAST_FACT,
-    PAST_TAG,
-    PLAN,
-    REPORT,
-    REPORTED,
     REQUEST,
     SELF_ANSWER,
-    SETTLED,
-    SETTLES,
     SEVERAL,
     SPLIT,
-    STILL,
-    TAIL,
-    TURNS,
-    UNCLEAR,
-    UNKNOWN,
-    WANTED,
-    WAYS,
     WEAK,
-    WH,
-    WHY,
     WISHES,
     YOURS,
 )
-from client_harness.user._text import Sentence, sentences, unquoted, unspoken
+from client_harness.user._text import Sentence, sentences, unquoted
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +75,7 @@ def asks(text: str) -> tuple[Ask, ...]:
         for part in _parts(sentence):
             kind = _kind(part, sentence, told, number, finished)
             if kind is not None:
-                found.append(Ask(unspoken(part), before, options, after, kind == "soft"))
+                found.append(Ask(part, before, options, after, kind == "soft"))
     return tuple(found)
 
 
@@ -138,58 +109,28 @@ def _kind(
     bare = unquoted(part)
     if _HOLDS_BACK.search(bare):
         return "firm"
-    if idle(bare) or _reported(bare) or (finished and parting(bare)):
-        return None
-    if BARE.search(bare) and number and idle(told[number - 1].text):
+    if idle(bare) or (number and BARE.search(bare) and idle(told[number - 1].text)):
         return None
     following = told[number + 1] if number + 1 < len(told) else None
-    if sentence.asks and bare.rstrip(" \"')]:-").endswith("?"):
+    if sentence.asks:
         if following is not None and invites(following.text, finished):
             return None
-        if _rhetorical(bare, sentence, following) or (finished and _chats(bare, following)):
-            return None
-        if following is not None and _of_fact(bare, following):
-            return "soft"
-        if TAIL.search(bare):
-            recent = [s.text for s in told[max(0, number - 2) : number]]
-            planned = any(PLAN.search(text) or _POSSIBLE.search(text) for text in recent)
-            open_yet = recent and not any(map(REPORT.search, recent))
-            return "firm" if planned or open_yet or AGREE.search(bare) else None
-        if PAST_TAG.search(bare) and following is not None and not following.asks:
-            return "soft"
-        return "firm"
-    if not finished and waits(bare) and not HEADER.search(bare):
-        return "firm"
-    if WAYS.search(bare) and following is not None and following.label is not None:
+        aside = _rhetorical(bare, sentence, following) or (finished and _chats(bare, following))
+        return None if aside else "firm"
+    if not finished and waits(bare):
         return "firm"
     if IN_CASE.search(bare):
-        return "soft" if MEANT.search(bare) else None
-    if finished and _ALLOWED.search(bare):
         return None
+    offered = OFFER.search(bare)
     if REQUEST.search(bare):
-        if HEADER.search(bare) and following is not None and following.label is not None:
-            return None
-        before = told[number - 1].text if number else ""
-        if _GO_AHEAD.search(bare) and (PLAN.search(before) or _POSSIBLE.search(before)):
-            return "firm"
-        offered = OFFER.search(bare) and not _waits(bare) and (finished or not waits(bare))
-        return "soft" if offered and not _stuck(bare, told, number) else "firm"
+        needless = offered and (finished or not waits(bare))
+        return "soft" if needless and not _stuck(bare, told, number) else "firm"
     if INVERTED.search(bare):
         return None if following is not None and SELF_ANSWER.search(following.text) else "firm"
-    if _listed(told, number):
-        return "soft"
-    if not finished and OPEN_TO_ME.search(bare) and focused(bare)[0]:
-        return "soft"
-    if WEAK.search(bare) or OFFER.search(bare) or NOUN_PLEASE.search(bare):
-        return "soft"
-    return None
+    offered = offered or WEAK.search(bare) or NOUN_PLEASE.search(bare)
+    return "soft" if offered or _listed(told, number) else None
 
 
-_ALLOWED = re.compile(
-    r"\bwith\s+your\s+(?:permission|ok(?:ay)?|consent|blessing)\b[^.?!]*\b(?:went|sent|did|used|wrote)\b",
-    re.IGNORECASE,
-)
-"""What was done as the user allowed: "with your permission this went from your work address"."""
 _HOLDS_BACK = re.compile(
     r"\b(?:won't|will\s+not|wouldn't|not\s+going\s+to)\b[^.?!]*\b(?:without|before|until)\s+"
     r"(?:your\s+(?:word|say-so|ok(?:ay)?|go-ahead|yes|consent|approval)"
@@ -201,28 +142,12 @@ _HOLDS_BACK = re.compile(
     re.IGNORECASE,
 )
 """What waits for the user even where deeds are reported: "I won't pay again without your word"."""
-_GO_AHEAD = re.compile(
-    r"\b(?:if|whether)\s+i\s+should\s+(?:go\s+ahead|do\s+(?:so|it|that|this))\b"
-    r"|\bif\s+you(?:'d\s+like|\s+want)\s+me\s+to\s+do\s+(?:so|it|that|this)\b",
-    re.IGNORECASE,
-)
-"""What asks for leave to do what the sentence before offers: "let me know if I should do that"."""
-_POSSIBLE = re.compile(r"\b(?:can|could)\s+(?:still\s+)?be\b", re.IGNORECASE)
-"""What could be done: "one of them can still be cancelled. Shall I?"."""
-
-
 _DEED = re.compile(
     r"\W*(?:(?:so|and|or|then)[,\s]+)?(?:cancel|change|switch|fix|send|resend|redo|undo|reverse|pay"
     r"|use|try|move|set|put|pull|write|book|order|withdraw|replace|go)\s+(?:\S+\s+){0,8}?\S+\?",
     re.IGNORECASE,
 )
 """A deed that is proposed without a word for who does it: "Change it back to private?"."""
-_CONSENT = re.compile(
-    r"\W*(?:any\s+objections?\b|ok(?:ay)?\s+(?:to|if|with)\b|(?:do|would)\s+you\s+mind\b"
-    r"|(?:is|would)\s+(?:that|it)\s+(?:be\s+)?(?:ok|okay|all\s+right|fine|acceptable)\b)",
-    re.IGNORECASE,
-)
-"""What asks for leave: "Any objection to using the other one?"."""
 
 
 def _chats(text: str, following: Sentence | None) -> bool:
@@ -231,7 +156,7 @@ def _chats(text: str, following: Sentence | None) -> bool:
         return False
     if re.search(r"\bwhich\b|\bshould\b|^would\b.*\bdo\?", text, re.IGNORECASE):
         return False
-    if _DEED.match(text) or _CONSENT.match(text):
+    if _DEED.match(text):
         return False
     if following is not None and not following.asks:
         return True
@@ -239,16 +164,6 @@ def _chats(text: str, following: Sentence | None) -> bool:
         r"\W*(?:(?:so|and|but|now)[\s,]+)?(?:which|what|when|where|how|whom|whose|who(?!\s+sa))\b"
     )
     return not re.match(begins, text, re.IGNORECASE)
-
-
-def _of_fact(text: str, following: Sentence) -> bool:
-    """Return whether a yes/no question of fact is followed by a statement, perhaps its answer."""
-    if YOURS.search(text) or CONSULTS.search(text) or following.asks:
-        return False
-    if not re.match(r"\W*(?:is|are|was|does|do|has|will|can|what\s+about)\b", text, re.I):
-        return False
-    open_yet = (UNCLEAR, TURNS, PLAN, REQUEST, INVERTED, WHY)
-    return not any(shape.search(following.text) for shape in open_yet)
 
 
 def _stuck(text: str, told: list[Sentence], number: int) -> bool:
@@ -259,63 +174,9 @@ def _stuck(text: str, told: list[Sentence], number: int) -> bool:
     return should is not None and more is None and not done
 
 
-def _waits(text: str) -> bool:
-    """Return whether a request names what it wants to know, so that it is more than an offer."""
-    own = re.split(r"\bme\s+to\b", text)[0]
-    return bool(re.search(rf"\b(?:{WH}\s+\w+|whether)\b", own, re.IGNORECASE))
-
-
-_OWN_QUESTION = re.compile(
-    r"\W*(?:(?:so|and|or|then|but)[,\s]+)?(?:should|shall|may|can)\s+i\b", re.IGNORECASE
-)
-
-
-_RELATIVE = re.compile(
-    r"\W*which\s+i(?:'ve|\s+have|\s+left)\b|.*\byou\s+can\s+(?:\w+\s+)?say\s+(?:no|yes)\b",
-    re.IGNORECASE,
-)
-"""What goes on after a quoted question: "…?", which I've left unanswered", or tells the user how to
-answer somebody else: "you can safely say no".
-"""
-
-
-def _reported(text: str) -> bool:
-    """Return whether a sentence tells of a question instead of asking it."""
-    if _OWN_QUESTION.match(text) and text.rstrip(" \"')").endswith("?"):
-        return False
-    if _RELATIVE.match(text) and not text.rstrip().endswith("?"):
-        return True
-    if DUTIES.search(text) and not text.rstrip().endswith("?"):
-        return not REQUEST.search(text)
-    doubt = DOUBT.search(text)
-    if doubt is not None:
-        asked = rf"[:,\u2014\u2013-]\s*(?:but\s+|so\s+)?{WH}\b.*\b(?:you|i should)\b"
-        return not re.search(asked, text[doubt.end() :])
-    overcome = OVERCOME.search(text)
-    if overcome is not None and not text.rstrip().endswith("?"):
-        after = overcome[1]
-        return not any(shape.search(after) for shape in (STILL, REQUEST, INVERTED))
-    speech = REPORTED.search(text)
-    if speech is not None:
-        after = text[speech.end() :]
-        return not re.search(r"\b(?:do|did|would|should|shall)\s+(?:you|i)\b", after, re.IGNORECASE)
-    return bool(re.search(r"\bwondering\b", text)) and bool(SETTLED.search(text))
-
-
-_IF_KNOWN = re.compile(
-    r"(?:if|once|when|as\s+soon\s+as)\s+(?:i|you)\s+(?:know|have|tell|let|say)\b|with\s+that\b"
-    r"|then\s+i\s+(?:can|could|will)\b",
-    re.IGNORECASE,
-)
-"""What one does with an answer, said after the question."""
-_HOW_ELSE = re.compile(r"\W*(?:so\s+|and\s+)?how\s+else\s+(?:should|can|could|do|shall)\b", re.I)
-
-
 def _rhetorical(text: str, sentence: Sentence, following: Sentence | None) -> bool:
     """Return whether a question is answered by the text itself."""
     start = text.lstrip("\"'([- ")
-    if IDIOM.search(start) or OWN_PAST.search(start):
-        return True
     if following is None or following.asks:
         return False
     if sentence.heading and following.label is None and FACT.search(start):
@@ -323,26 +184,17 @@ def _rhetorical(text: str, sentence: Sentence, following: Sentence | None) -> bo
     after = following.text.lstrip("\"'([- ")
     if REQUEST.search(after) or INVERTED.search(after) or following.label is not None:
         return False
-    if _IF_KNOWN.match(after) or _HOW_ELSE.match(start):
-        return False
     if GIVEN.search(after) and not YOURS.search(start):
         return True
-    aside = ASIDE.search(start) and SETTLES.search(after)
-    if aside and not PLAN.search(after) and not TURNS.search(after):
-        return True
-    if SELF_ANSWER.search(after) or (ECHO.search(after) and not YOURS.search(start)):
-        return True
     if DECIDED.search(after) and not re.search(r"\bnot\b|n't\b|\bshould i\b", after, re.I):
-        return not re.search(r"\bnext\b|\binstead\b|\binsofar\b", start, re.I)
-    if re.match(r"nothing\s*[:.,]", after, re.IGNORECASE):
+        return not re.search(r"\bnext\b|\binstead\b", start, re.I)
+    if SELF_ANSWER.search(after) or re.match(r"nothing\s*[:.,]", after, re.IGNORECASE):
         return True
     if YOURS.search(start) or re.search(r"\bor\b", start):
         return False
-    if NAUGHT.search(after) and not CHOOSES.search(start):
-        return True
-    if PAST_FACT.search(start) or FRAGMENT.search(after):
-        return True
-    return bool(FACT.search(start)) and not UNKNOWN.search(after) and not WANTED.search(after)
+    return any(
+        shape.search(text) for shape, text in ((NAUGHT, after), (PAST_FACT, start), (FACT, start))
+    )
 
 
 def _listed(told: list[Sentence], number: int) -> bool:

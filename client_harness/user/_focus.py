@@ -16,12 +16,6 @@ _AUXILIARY = re.compile(
     r"|will|can|could|have|has)(?:n't)?\s+(?:i|you|we|it|he|she|they|this|that|the|(?-i:[A-Z])\w+)\b",
     re.IGNORECASE,
 )
-_TELLING = re.compile(
-    r"\b(?:know|tell|say|remember|recall|decide|choose|clarif|confirm|specif|explain|advi[sc]e"
-    r"|indicat|certain|sure|idea|matter|care|remind|see|point|pick|select|identif|name|state|help"
-    r"|give|check)\w*\b",
-    re.IGNORECASE,
-)
 
 
 def focused(text: str) -> tuple[str, set[str]]:
@@ -51,7 +45,7 @@ def focused(text: str) -> tuple[str, set[str]]:
 def _relative(text: str, word: re.Match[str]) -> bool:
     """Return whether a question word begins a relative clause ("the Ana who called")."""
     before = text[: word.start()].rstrip()
-    if before and _AUXILIARY.search(text) and not _TELLING.search(before):
+    if before and _AUXILIARY.search(text):
         return True
     if word[0].casefold() == "which" and before.endswith(","):
         verb = r"\s+(?:\w+[^s\W]s|is|was|are|were|has|had|means)\s"

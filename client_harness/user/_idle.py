@@ -160,16 +160,6 @@ _INVITES = pattern(
       |glad\s+to)\b
     | ^you\s+know\s+where\s+to\s+find\s+me\b"""
 )
-_PARTING = pattern(
-    r"""\b(?:let\s+me\s+know|tell\s+me|keep\s+me\s+posted|(?:drop|send|write)\s+me\b[^.?!]*|shout|ask
-    |get\s+in\s+touch|come\s+back(?:\s+to\s+me)?)\s+
-    (?:if|when(?:ever)?|once|how|what|should|in\s+case|as\s+soon\s+as|the\s+(?:next\s+time|moment|day))\b
-    (?![^.?!]*\b(?:i|me\s+to|whether|which|or|you\s+(?:want|wish|prefer|mean|meant|agree|approve)
-    |you(?:'d|\s+would)|rather|right|correct|okay|to\s+(?:set|use|choose|do|put|pick|say|write))\b)
-    | \b(?:next\s+time|in\s+(?:the\s+)?future|some\s?day|one\s+day|from\s+now\s+on|another\s+time
-      |is\s+there\s+anything
-    |fingers\s+crossed)\b"""
-)
 
 
 def invites(text: str, finished: bool) -> bool:
@@ -178,11 +168,3 @@ def invites(text: str, finished: bool) -> bool:
     "Just say so" is meant in earnest where the work is not finished.
     """
     return (_INVITES if finished else _ASK_ME).search(text) is not None
-
-
-def parting(text: str) -> bool:
-    """Return whether a sentence looks ahead to news or to a later time, as one does at parting.
-
-    It is a courtesy only after the work is done.
-    """
-    return _PARTING.search(text) is not None

@@ -9,7 +9,6 @@ from client_harness.user._sorts import other_of_sort
 from client_harness.user._values import mentions, mentions_other, right, wrong
 from scenarios.answer import Answer
 
-BOTH = re.compile(r"\b(?:both|all\s+of\s+them|each\s+of\s+them)\b", re.IGNORECASE)
 ASIDE = re.compile(
     r"\b(?:instead of|rather than|as opposed to|than(?!\s\d)|and not|, not)\b[^,;?]*"
     r"|\bor (?:not|no|else|another|other|some(?:thing|one|body)? (?:else|other)|a different"
@@ -33,13 +32,11 @@ _REVERSED = re.compile(
     r"|\bis(?:n't| not) (?:to be|an option|allowed|available)\b|\b(?:wo|would|should|did)n't\b",
     re.IGNORECASE,
 )
-_UNLESS = re.compile(r"^unless\b[^,?]*,|,?\s+unless\b[^?]*", re.IGNORECASE)
 _CONDITION = re.compile(
     r"(?:\bnot\b|n't\b|\bnever\b|\bnothing\b).*\b(?:unless|until|before|without)\s+"
     r"(?:you|asking|your|i have)",
     re.IGNORECASE,
 )
-_CLOUDED = re.compile(r"\bnot\b|(?<!is)(?<!do)(?<!are)n't\b", re.IGNORECASE)
 REASON = re.compile(
     r"(?<=\w)[\")']?(?:,|\s[\u2013\u2014-])?\s+(?:because|since|so\s+that|so\s+\w+\s+(?:know|can\s+see|have|needn't"
     r"|doesn't"
@@ -65,6 +62,8 @@ SEGMENTS = re.compile(
     r"|keep|stay|the\s+other))\s*",
     re.IGNORECASE,
 )
+
+
 _MINDS = re.compile(
     r"\b(?:mind|problem|object|objection|objections|bother|against)\b", re.IGNORECASE
 )
@@ -79,16 +78,12 @@ def proposal_of(text: str, answer: Answer, options: tuple[Option, ...]) -> bool 
         rest = text.replace(against[0], "")
         if not mentions(rest, right(answer)):
             return False
-    bare = ASIDE.sub("", _UNLESS.sub("", REASON.sub("", _BECAUSE.sub("", text))))
-    bare = re.sub(r"\breason\s+not\b", "objection", bare)
+    bare = ASIDE.sub("", REASON.sub("", _BECAUSE.sub("", text)))
     if _CONDITION.search(text):
         bare = _REVERSED.sub("", bare)
     good = mentions(bare, right(answer))
     bad = wrongly(bare, answer)
-    if BOTH.search(bare) and not good and not bad and not re.search(r"\bor\b", bare):
-        return False if answer.others else None
-    alternatives = re.search(r"\bor\b", bare) and (good or bad)
-    if alternatives and ((good and bad) or not _both_sides(bare, answer)):
+    if re.search(r"\bor\b", bare) and (good or bad):
         return None
     told = {_segment(part, answer) for part in SEGMENTS.split(bare)} - {None}
     verdict = told.pop() if len(told) == 1 else None
@@ -108,7 +103,7 @@ def _segment(text: str, answer: Answer) -> bool | None:
     reversals = len(_REVERSED.findall(text))
     if reversals:
         return bad if reversals == 1 else None
-    return None if _CLOUDED.search(text) else good
+    return good
 
 
 def undecided(text: str, answer: Answer) -> bool:
@@ -116,12 +111,6 @@ def undecided(text: str, answer: Answer) -> bool:
     if not mentions(text, right(answer)) or not wrongly(text, answer):
         return False
     return _REVERSED.search(text) is None or _segment(text, answer) is None
-
-
-def _both_sides(text: str, answer: Answer) -> bool:
-    """Return whether the right or a wrong value stands on every side of "or"."""
-    sides = re.split(r"\bor\b", text)
-    return all(mentions(s, right(answer)) or wrongly(s, answer) for s in sides)
 
 
 def option_of(options: tuple[Option, ...], answer: Answer) -> Option | None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from client_harness.user._idle import pattern
 
 WH = r"(?:which|what|who|whom|whose|when|where|why|how)"
@@ -22,34 +20,6 @@ ANSWER = (
 MEAN = (
     r"(?:mean|meant|want|wanted|wish|like|prefer|intend|intended|had\s+in|have\s+in|saying|said"
     r"|talking|thinking|asking|asked|refer\w*|expect|expected|okay|ok|fine|happy)"
-)
-IDIOM = pattern(
-    r"""^(?:and\s+|so\s+)?(?:guess\s+what|you\s+know\s+what|who\s+knows|why\s+not|remember
-    |(?:the|my|your|its|one|a)\s+(?:\w+\s+){0,2}(?:result|outcome|catch|reason|problem|verdict
-    |upshot|snag|good\snews|bad\snews)|how\s+(?:can|do|did)\s+(?:i|you)\s+(?:tell|know)|long\s+story\s+short|what\s+gives|how\s+come
-    |wondering\s[^?]*|see|curious|surprised|good\snews|the\s(?:good|bad)\snews)\?+$
-    | ^good\s+(?:thing|job|to\s+know)\b"""
-)
-OWN_PAST = pattern(
-    rf"""^(?:(?:so|and|but|now|then)[\s,]+)?(?:{WH}\s+(?:[\w']+\s+){{0,3}}?)?
-    (?:(?:did|have|had|was)(?:n't)?\s+i\s+(?!mis|under|g[eo]t\s+(?:that|this|it|you)\s+right)
-    | (?:could|should|would)(?:n't)?\s+i\s+have\s+(?!it\b|an?\b|the\b|(?:some|any)\w+|h(?:im|er)\b
-      |them\b))\w+"""
-)
-REPORTED = pattern(
-    r"""\b(?:i|you|he|she|they|we|it|[A-Z]\w+|(?:mail|email|message|note|letter|page|form|app)
-    (?:\s\w+){0,2})\s+(?:also\s+|just\s+|then\s+)?
-    (?:asked(?!\s+for\b)|asks|wondered|wonders|wrote|writes|replied|replies|said|says|thought|reads)
-    (?:\s+(?!(?:to|me)\b)[\w.']+){0,4}\s*[:,]"""
-)
-DOUBT = pattern(
-    rf"""\b(?:i|you)\s+(?:first\s+|also\s+|had\s+|briefly\s+|then\s+)?
-    (?:wondered|asked\s+(?:myself|me\s+(?:whether|if|{WH}))|asked\s+(?:whether|if|{WH})
-    |wanted\s+to\s+(?:know|see|be\s+sure)|doubted|debated|considered)\b"""
-)
-SETTLED = pattern(
-    r"""\b(?:so|and|but|then|until|before)\s+(?:then\s+)?(?:i|it|that|venmo|zelle|the)\s+
-    (?:\w+ly\s+)?(?:\w+ed|read|found|saw|went|got|chose|sent|paid|took|kept|left|turned|made)\b"""
 )
 REQUEST = pattern(
     rf"""(?:{START}|\bif\s+you\s+(?:could|would)\s+|\byou(?:'ll|'d)?\s+(?:need|have)\s+to\s+)
@@ -185,19 +155,6 @@ OPEN = pattern(
     |tell\s+me|confirm)\b"""
 )
 ANNOUNCES = pattern(r"\b(?:questions|decisions|choices)\b[^.?!]*:\W*$")
-WAYS = pattern(
-    r"""^(?:(?:so|now|but|and)[,\s]+)*(?:i\s+(?:can\s+|could\s+)?(?:see|offer|think\s+of|have)|there\s+are
-    |there're|here\s+are|here're|you\s+have|you've\s+got|you\s+(?:can|could)|we\s+(?:have|can|could)
-    |these\s+are|that\s+leaves|(?:the|your|our|my|possible|some)\s+(?:\w+\s+)?(?:ways|options|choices
-    |alternatives|possibilities))\b(?!\s+(?:just|only)\b)[^.?!]*:\W*$
-    | ^(?:your\s+)?(?:options|choices|alternatives|possibilities)\s*(?:now\s*)?:\W*$"""
-)
-"""What announces a list of ways to go on, which asks to choose one: "I see these ways:"."""
-OPEN_TO_ME = pattern(
-    r"""\b(?:i\s+(?:really\s+)?know|sure|certain|clarity|clear|tell|need|depends|matters|question|open
-    |idea|help|information|clue|wonder)\b[^.]*\b(?:which|who|whom|whose)\b"""
-)
-HEADER = pattern(r"\b(?:questions?|things?|details?|points?|following|information)\b[^.?!]*:\s*$")
 WEAK = pattern(
     r"^(?:still\s+)?need\s+(?:the|an?)\b|\bi(?:'d|'ll)?\s+(?:\w+\s+){0,2}(?:need|require|lack"
     r"|miss)\s+(?:the|an?|her|his|is)\b"
@@ -210,7 +167,6 @@ NOUN_PLEASE = pattern(
     r"^(?:(?:the|a|an|her|his)\s+)?(?!yes|no\b"
     r"|thank)[\w']+(?:\s[\w']+)?,\s*please\s*(?:[:.!(?\u2013-]|$)"
 )
-AGREE = pattern(r"\b(?:agree|concur)\b")
 IN_CASE = pattern(
     r"""^(?:(?:and|but|so)\s+)?(?:if|should|whenever|in\s+case)\b[^,?]*,\s*(?:(?:just|please|do
       |then)\s+)*
@@ -218,22 +174,9 @@ IN_CASE = pattern(
       |who|how|if))
     (?![^?]*\bor\b)[^?]*$"""
 )
-MEANT = pattern(
-    r"""\byou\s+(?:mean|meant|want|prefer)\b|\bit(?:'s|\s+is|\s+was)\b|\bright\s+one\b
-    | ^(?:and\s+|but\s+|so\s+)?if\s+you(?:'d|\s+would)\s+(?:rather|like|prefer)\s+
-      (?:that\s+i|me\s+to)\b
-    | ^(?:and\s+|but\s+|so\s+)?if\s+there(?:'s|\s+is)\s+(?:another|a\s+different)\b"""
-)
 IF_SO = pattern(
     r"""\b(?:if|whether)\s+i\s+(?:should|may)\b
     | \bif\s+you(?:'re|\s+are)?\s+(?:agree|approve|okay|ok|fine|happy|comfortable)\b"""
-)
-REPORT = pattern(
-    r"""\bi(?:'ve|\s+have)?\s+(?:\w+ly\s+|just\s+|also\s+)?(?:\w+ed|sent|paid|wrote|put|made|told
-      |got|done)\b
-    | \b(?:done|went|booked|gone)\b | \b(?:has|have|is|are|was|were)\s+(?:now\s+|been\s+)?(?:paid
-      |sent|\w+ed|out
-    |on\s+its\s+way|set|there|in\s+your)\b | \bit's\s+(?:out|done|set|in|paid|on)\b"""
 )
 NAUGHT = pattern(
     r"""^(?:not\s+(?:today|me|that|so|for|in|a|one)|none|nothing\s*[:.,]
@@ -241,23 +184,9 @@ NAUGHT = pattern(
     |i(?:'d)?\s+(?:think|hope|believe|suppose|say)\s+so|i\s+(?:checked|looked|counted)|exactly
       |just\s+(?:one|two))"""
 )
-CHOOSES = pattern(r"^(?:(?:so|and|but)[\s,]+)?(?:which|who|whom|whose)\b|\bor\b")
-PAST_TAG = pattern(
-    r",\s*(?:(?:did|was|were|has|had)n't\s+(?:it|he|she|they|that)|(?:is|are)\s+there|no)\?$"
-)
 BARE = pattern(
     r"^(?:(?:then|just|please|so)\s+)*(?:tell\s+me|let\s+me\s+know|say\s+so|ask"
     r"|give\s+me\s+a\s+shout)[.!]?$"
-)
-DUTIES = pattern(r"\blet\s+you\s+know\b")
-TAIL = pattern(
-    r"""^(?:(?:does|would|is|are|do)\s+(?:that|this|it|you)\s+(?:\w+\s+)?(?:sound|work|suit|concur
-      |look
-    |make\s+sense|agree|happy|okay|ok|fine|all\s?right|good)
-    (?:\s+(?:with|for|to)\s+you|\s+if\s+i\s+do)?(?:\s+(?:so|that))?(?:,\s*\w+)?
-    |(?:sounds?|looks?)\s+(?:good|right|ok|okay|fine)(?:\s+to\s+you)?|(?:ok|okay|all\s?right
-      |agreed|deal|fine|good|make\s+sense|all\s(?:good|set|clear)|good\sto\sgo|ready|happy
-      |satisfied|pleased|yes|yep|no\sobjections?|may\si|shall\si|can\si))\?+$"""
 )
 PLAN = pattern(
     r"""\b(?:i'll|i\s+will|i'd|i\s+would|i\s+can|i\s+could|i'm\s+(?:about|going|ready|planning|able)
@@ -286,13 +215,6 @@ CONSULTS = pattern(
     r"|go(?:[\s-]ahead)?|thumbs|yes|work\s+for\s+you|suit\s+you|have\s+to\s+be"
     r"|what\s+you\s+(?:want|meant|had\s+in\s+mind))\b"
 )
-WHY = pattern(
-    r"""^(?:because|since|so\s+that)\b
-    | ^(?:they|he|she|it|that|this|(?:the|her|his|their)\s+\w+|(?-i:[A-Z])\w+)
-    (?:'ll|'d|\s+(?:will|would|might|may|could|asks?|wants?|needs?|is\s+asking|are\s+asking))\b"""
-)
-"""Why one asks: "They'll want to know", "It would change the total"."""
-TURNS = pattern(r"\b(?:(?:should|shall|may|can)\s+i|(?:do|did|would|will|if|can)\s+you)\b")
 SELF_ANSWER = pattern(
     r"""^(?:(?:also|again|and|well)[\s,]+)?(?:yes|yep|yeah|no(?!\s+(?:rush|hurry|problem|worries
       |need|matter))|nope|not\s+(?:quite|yet
@@ -303,17 +225,6 @@ SELF_ANSWER = pattern(
     |i\s+(?:don't|do\s+not)\s+(?:think|believe)|(?:the\s+)?(?:short\s+)?answer
       |a:)\b(?!\s+or\s+no)"""
 )
-ECHO = pattern(
-    r"""^(?:(?:and|but|happily|sadly|this\stime|thankfully)[,\s]+)?(?:it|that|this|they|he|she|there
-    |both|all|(?:the|her|his|your)\s+\w+|[a-z]+)\s+(?:\w+ly\s+)?(?:did|does|do|has|have|had|is|are
-      |was
-    |were|will|can|could|would)(?:n't|\s+not|\s+indeed|\s+so)?\b(?:\s+(?:not
-      |so))?\s*(?:[.!,;:\u2014-]|$)"""
-)
-UNCLEAR = pattern(
-    r"\b(?:two|both|either|several|unclear|unknown|not\s+sure|differs?|others?|don't\s+know"
-    r"|can't\s+(?:tell|see)|doesn't\s+say)\b"
-)
 PAST_FACT = pattern(
     r"^(?:(?:so|and|but)[\s,]+)?(?:how\s+)?(?:did|has|have|had|was|were)(?:n't)?\s+(?!you\b|i\b)"
 )
@@ -321,14 +232,6 @@ DECIDED = pattern(
     r"\bi\s+(?:\w+ly\s+|then\s+)?(?:paid|sent|chose|picked|went\s+with|used|booked|took|replied"
     r"|answered|forwarded|moved|assumed)\b(?!\s+(?:nothing|nobody|neither|no\b))"
 )
-UNKNOWN = pattern(
-    r"\b(?:not|no|nothing|neither|unknown|unclear|two|both|either|several|multiple|three|others?|differ\w*|one\b.*\bone)\b|n't\b"
-)
-WANTED = pattern(
-    r"""\b(?:could|may|might|would|i'd\s+(?!guess|say|think|bet)|i'll|want(?:s|ed)?\s+to|needs?|before|once|asks?|like\s+to
-    |have\s+to|has\s+to|only\s+then|otherwise)\b"""
-)
-"""What follows a question that is meant: why one wants to know, or what one will do then."""
 FACT = pattern(
     r"^(?:(?:so|and|but)[\s,]+)?(?:why|how\s+come|how|what|when|where)\b"
     r"|^(?:and|as\s+for)\s+(?:the|your|her|his)\s"
@@ -343,24 +246,6 @@ GIVEN = pattern(
     | ^(?:the|that)\s(?:one\s|[\w']+\s)(?:that\s)?you\s(?:said|told|named|chose|picked|meant|wanted
     |confirmed|asked)\b"""
 )
-ASIDE = pattern(
-    rf"^(?:and|but|what\s+about|as\s+for|the|her|his)\s+(?:{WH}\s+)?(?:[\w'$.]+\s?){{1,3}}\?$"
-)
-SETTLES = pattern(
-    r"""\b(?:came|went|was|were|got|took|used|sent|paid|moved|left|did|had|chose|kept|haven't|hasn't
-    |have\s+not|has\s+not|stays?|remains?|is\s+still|are\s+still)\b(?![^.]*\b(?:both|two
-      |either)\b)"""
-)
-FRAGMENT = re.compile(
-    r"^(?!(?:Thanks?|Please|Sorry|Cheers|Just|No|Not|Two|Both|Either|I)\b)[A-Z$\d][\w.$]*"
-    r"(?: (?!or\b)[\w.$]+){0,2}\.$"
-)
-OVERCOME = pattern(
-    r"""\b(?:(?:couldn't|could\s+not)\s+(?:tell|be\s+sure|say|know|see)|(?:wasn't|was\s+not)\s+
-    (?:\w+\s+)?(?:sure|certain|clear)|at\s+first|initially)\b.*?
-    (?:,|;|\band)\s*(?:but|so|until|and|therefore|then)?\s*(.+)$"""
-)
-STILL = pattern(r"\b(?:not|nothing|stopped|waited|waiting|wait|held|paused|ask|asking)\b|n't\b")
 SPLIT = pattern(
     rf"""(?:,|;|\s[\u2013\u2014-])\s*(?:and|or|but|so|also|plus|then)?\s*(?:also\s+)?
     (?=(?:{WH}|should|shall|may|can|could|do|does|did|is|are|would|will|let\s+me\s+know|please)\s)

@@ -1,38 +1,16 @@
 """Sorts of things that agents ask for, and other words for what an answer is about.
 
-An answer lists key words. Those who ask use others: "which forecast should I follow" asks for a
-source as much as "which source", and "shall I get rid of one of them" asks for a repair. What is of
-one sort is told by the noun that is asked for, and by the verb with which a thing is proposed.
+An answer lists key words. Those who ask use others: "shall I get rid of one of them" asks for a
+repair. What is of one sort is told by the verb with which a thing is proposed.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
-from client_harness.user._values import bases, mentions, plain, right, tokens, words
+from client_harness.user._values import mentions, plain, right
 from scenarios.answer import Answer
 
-_SORTS = {
-    "source": words(
-        "source sources service services provider providers forecast forecasts site website app"
-        " station reading readings data forecaster number numbers figure figures report word"
-    ),
-    "account": words("account accounts mailbox mailboxes inbox address sender channel"),
-    "audience": words("visibility audience privacy setting visible"),
-    "person": words("person recipient contact payee addressee name surname"),
-}
-"""Nouns that ask for a thing of the same sort."""
-_SIGNS = {"source": "source", "account": "account", "audience": "visibility", "person": "person"}
-"""The word among an answer's phrases by which its sort is known."""
-_WHERE_FROM = re.compile(
-    r"\bwhere\b.*\b(?:get|take|look|check|find|pull|fetch|read|turn|from|source)\b", re.IGNORECASE
-)
-_THERE_IS = re.compile(
-    r"\b(?:is|are)\s+there\s+(?:any|some|an?|another)?|\bdo\s+you\s+(?:have|know(?:\s+of)?)\s+"
-    r"(?:any|some|an?|another)\b",
-    re.IGNORECASE,
-)
 _UNDOING = re.compile(
     r"\b(?:get\s+rid\s+of|call\s+off|pull\s+back|(?:send|give|pay|get|have|ask|claim|request|hand"
     r"|transfer|bring|take|pull|fetch|claw)\s(?:[^?.,;]|\.\d){0,40}?\b(?:back|down|off)"
@@ -86,16 +64,6 @@ _FORECASTERS = re.compile(
     r"|weather\.gov|the\s+(?:\w+\s+){0,2}(?:news|radio|tv|newspaper|almanac|airport))\b",
     re.IGNORECASE,
 )
-_CHANNEL = re.compile(
-    r"\bweather\s+channel\b|\b(?:forecasts?|weather\s+services?|sources?|providers?)\b",
-    re.IGNORECASE,
-)
-_ELSEWHERE = re.compile(
-    r"\b(?:another|other|different|alternative|second)\s+(?:way|route|place|option|means|channel"
-    r"|path|possibility)s?\b|\b(?:elsewhere|somewhere\s+else|some\s+other\s+(?:way|place))\b"
-    r"|\b(?:check|look|ask)\s+(?:with\s+|at\s+)?some(?:one|body|thing)\s+else\b",
-    re.IGNORECASE,
-)
 _APART = re.compile(
     r"\bone\s+(?:at\s+a\s+time|by\s+one|after\s+(?:the\s+other|another))\b|\bsplit\w*\b"
     r"|\bin\s+(?:two|three|parts|pieces|turns?|halves)\b|\b(?:separately|individually|apart)\b"
@@ -112,21 +80,9 @@ _FOLLOW = re.compile(
     r"((?:the\s+)?weather\s+channel)",
     re.IGNORECASE,
 )
-_PASSED_ON = re.compile(
-    r"\b(?:send|email|mail|give|put|include|read|convert|quote|write|tell)(?:ing)?\s+(?:\w+\s+){0,2}?"
-    r"(?:the\s+)?weather\s+channel\s+(?:-?\d|(?:daily|own|old)\b"
-    r"|(?:version|forecast|figure|number|reading|value|temperature)s?\b)",
-    re.IGNORECASE,
-)
-"""Figures of a source that an agent would pass on: "shall I send The Weather Channel's?"."""
 _BY_ACCOUNT = re.compile(
     r"\b(?:from|use|using|through|via|with|over)\s+(?:the\s+|your\s+|my\s+|a\s+)?(?:\w+\s+){1,2}"
     r"(?:address|account|mailbox|inbox)\b",
-    re.IGNORECASE,
-)
-_PART_OF_DAY = re.compile(
-    r"\b(?:whole|all|entire)\s+(?:of\s+the\s+)?day\b.*\bor\b|\bor\b.*\b(?:whole|entire)\s+day\b"
-    r"|\bor\s+(?:just|only)\s+(?:for\s+)?(?:the\s+)?(?:morning|afternoon|evening|night)\b",
     re.IGNORECASE,
 )
 _AUDIENCES = {
@@ -136,43 +92,11 @@ _AUDIENCES = {
 }
 
 
-def sorts_of(answer: Answer) -> list[str]:
-    """Return of which sorts the thing is that an answer gives."""
-    said = set(" ".join(answer.asked).casefold().replace("|", " ").split())
-    return [sort for sort, sign in _SIGNS.items() if sign in said]
-
-
-def asks_for_sort(text: str, word: str, focus: Iterable[str], answer: Answer) -> bool:
-    """Return whether a clause asks for a thing of an answer's sort, by its question word and the
-    words that belong to it.
+def is_of(sort: str, answer: Answer) -> bool:
+    """Return whether what an answer gives is of a sort: a "source", an "account". Its phrases say
+    so.
     """
-    sorts = sorts_of(answer)
-    if word == "where":
-        return "source" in sorts and _WHERE_FROM.search(text) is not None
-    if word not in ("which", "what", "whose"):
-        return False
-    heads = bases(focus)
-    return any(heads & bases(_SORTS[sort]) for sort in sorts)
-
-
-def asks_whether_there_is(text: str, answer: Answer) -> bool:
-    """Return whether a clause asks if there is another thing of an answer's sort."""
-    said = set(" ".join(answer.asked).casefold().replace("|", " ").split())
-    if {"another", "different"} & said and _ELSEWHERE.search(text):
-        return True
-    found = None if _PART_OF_DAY.search(text) else _THERE_IS.search(text)
-    if found is None:
-        return False
-    near = bases(tokens(text[found.end() :])[:4])
-    if near & {"phone", "telephone", "mobile"}:
-        return False
-    return any(near & bases(_SORTS[sort]) for sort in sorts_of(answer))
-
-
-def tells_of_sort(text: str, answer: Answer) -> bool:
-    """Return whether a sentence names a thing of an answer's sort, as a source that is down."""
-    told = "source" in sorts_of(answer) and _CHANNEL.search(text) is not None
-    return told and _PART_OF_DAY.search(text) is None
+    return sort in " ".join(answer.asked).casefold().replace("|", " ").split()
 
 
 def mends(text: str, answer: Answer) -> bool:
@@ -208,13 +132,13 @@ def other_of_sort(text: str, answer: Answer) -> bool:
     if answer.value is None:
         return False
     shown = plain(text)
-    if "source" in sorts_of(answer):
+    if is_of("source", answer):
         named = _FORECASTERS.search(shown)
         if named is not None and not mentions(shown, right(answer)):
             return True
-        followed = _FOLLOW.search(shown) or _PASSED_ON.search(shown)
+        followed = _FOLLOW.search(shown)
         return followed is not None and not mentions(followed[0], right(answer))
-    if "account" in sorts_of(answer):
+    if is_of("account", answer):
         used = _BY_ACCOUNT.search(shown)
         return used is not None and not mentions(shown, right(answer))
     own = answer.value.split("|")[0].casefold()
@@ -224,49 +148,3 @@ def other_of_sort(text: str, answer: Answer) -> bool:
         others = [shape for name, shape in _AUDIENCES.items() if name != own]
         return any(re.search(shape, shown, re.IGNORECASE) for shape in others)
     return False
-
-
-_TO_WHAT_WAS_NAMED = re.compile(
-    r"\b(stick(?:ing)?\s+(?:with|to)|stay(?:ing)?\s+with|rely(?:ing)?\s+on|go(?:ing)?\s+(?:with|by)"
-    r"|us(?:e|ing)|trust(?:ing)?|follow(?:ing)?|tak(?:e|ing))\s+(?:it|that|them|theirs)\b"
-    r"|\b((?:send|give|tell|mail|email)\s+\w+)\s+"
-    r"(?:theirs|those|their\s+(?:figures?|numbers?|readings?|forecast|version))\b",
-    re.IGNORECASE,
-)
-_THE_ONE_NAMED = re.compile(
-    r"\bthe\s+one\s+(?:that\s+)?you\s+(?:asked\s+for|named|mentioned|go\s+by)\b", re.IGNORECASE
-)
-_SOURCES = re.compile(
-    rf"\bthe\s+weather\s+channel\b|\byahoo\b|{_FORECASTERS.pattern}", re.IGNORECASE
-)
-_PAIR = re.compile(
-    r"((?:The\s)?[A-Z]\w+(?:\s[A-Z]\w+)*),?\s(?:and\s|or\s|one\s)(?:one\s)?(?:from\s)?"
-    r"((?:The\s)?[A-Z]\w+(?:\s[A-Z]\w+)*)"
-)
-_BY_PLACE = re.compile(
-    r"\bthe\s+(first|second|former|latter)(?:\s+(?:one|two|of\s+the\s+two))?\b(?!\s+\w+\s*(?:payment|transfer"
-    r"|request|mail|email|time))",
-    re.IGNORECASE,
-)
-
-
-def spelled_out(text: str, before: str) -> str:
-    """Return a text with the name of what it points to: "you named The Weather Channel, so shall I
-    stick with it?", "AccuWeather and Yahoo are up. May I take the first?".
-    """
-    pair = _PAIR.search(before)
-    chosen = _BY_PLACE.search(text)
-    if pair is not None and chosen is not None:
-        first = chosen[1].casefold() in ("first", "former")
-        text = text[: chosen.start()] + pair[1 if first else 2] + text[chosen.end() :]
-    text = _THE_ONE_NAMED.sub("The Weather Channel", text)
-    found = _TO_WHAT_WAS_NAMED.search(text)
-    if found is None:
-        return text
-    head = text[: found.start()]
-    named = [*_SOURCES.finditer(before), *_SOURCES.finditer(head)]
-    if not named:
-        return text
-    figures = "" if found[1] else " figures"
-    shown = f"{found[1] or found[2]} {named[-1][0]}{figures}"
-    return head + shown + text[found.end() :]

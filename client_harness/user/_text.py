@@ -58,13 +58,6 @@ def unquoted(text: str) -> str:
     return _QUOTED.sub(shown, text)
 
 
-def unspoken(text: str) -> str:
-    """Return a sentence without what it quotes of speech; titles and notes are kept."""
-    return _QUOTED.sub(
-        lambda q: '"…"' if q[0][1:-1].strip().endswith(("?", ".", "!")) else q[0], text
-    )
-
-
 def sentences(text: str) -> list[Sentence]:
     """Return the sentences of a text; code, block quotes and drafts of letters are left out."""
     found: list[Sentence] = []

@@ -4,7 +4,6 @@ nothing.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from client_harness.user._values import bases, plain, tokens, words
@@ -15,7 +14,6 @@ GENERIC = words(
     " lady man guy woman fellow friend party side now next"
     " your my call choice decision pick preference verdict wish take opinion way route"
 )
-WIDE = words("which what who whom whose how")
 FILLER = words(
     "a an the and or but so if whether to of for in on at by with from as about into up out be "
     "is are was were am been being do does did have has had will would should shall can could "
@@ -37,24 +35,12 @@ FILLER = words(
     "suppose guess thinking track choosing thumbs up yay nay payment transfer transaction "
     "release submit email mail message otherwise stop thoughts steps try find some check look"
 )
-_SPANS = words("time times second seconds minute minutes hour hours moment while bit day days week")
-"""How long one waits, which is no thing that is asked for."""
 
 
 def unknown(thing: str, known: set[str]) -> bool:
     """Return whether a thing has a name of its own, of which no word is known."""
-    name = [word for word in tokens(thing) if word not in FILLER | GENERIC | _SPANS]
+    name = [word for word in tokens(thing) if word not in FILLER | GENERIC]
     return bool(name) and not bases(name) & known
-
-
-def named_things(text: str) -> bool:
-    """Return whether a request asks for things by their names, as "the amount and the date"."""
-    return bool(re.search(r"\b(?:the|an?|your|her|his|their)\s+\w+.*?(?:,|\band\b)", text, re.I))
-
-
-def only_generic(phrase: str) -> bool:
-    words = set(phrase.casefold().replace("|", " ").split())
-    return words <= (FILLER | GENERIC)
 
 
 def asks_with(word: str, phrases: Iterable[str]) -> bool:
@@ -67,14 +53,5 @@ def holds(words: set[str], phrases: Iterable[str]) -> bool:
     for phrase in phrases:
         parts = plain(phrase).casefold().split()
         if all(words & bases(part.split("|")) for part in parts):
-            return True
-    return False
-
-
-def touches(words: set[str], phrases: Iterable[str]) -> bool:
-    """Return whether words hold one word of the phrases that says something."""
-    for phrase in phrases:
-        told = set(plain(phrase).casefold().replace("|", " ").split()) - WIDE - GENERIC
-        if words & bases(told):
             return True
     return False
