@@ -161,7 +161,8 @@ _IDLE = re.compile(
     r"|ordered (?:an?|the|it|that|this) (?:\w+ ){0,3}(?:transfer|payment)\b"
     r"|(?:discarded|threw (?:out|away)) (?:it|that|this|the (?:\w+ )?(?:reading|result|answer)s?)\b"
     r"|sent xprovider\d+x an?\b"
-    r"|went (?:back |carefully |once more )*(?:over|through)|asked xprovider\d+x (?:to|for|again)"
+    r"|went (?:back |carefully |once more )*(?:over|through)"
+    r"|asked xprovider\d+x (?:to|for|again)|asked$"
     r"|changed (?:nothing|my mind|no)|made up|told you|informed you|updated you)\b"
 )
 

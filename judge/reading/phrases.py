@@ -362,8 +362,10 @@ _SUMMED = re.compile(
     r"\b(?:in total|altogether|all told|combined|(?:2|two|xnumber\d+x) (?:equal )?(?:halves|parts"
     r"|payments|transfers|instal?lments))\b"
     r"|\b(?:second|another|separate|further) (?:\w+ ){0,2}?(?:sale|order|payment|transfer)\b"
+    r"|\b(?:that|which) (?:is|are|has|have) (?:still )?not (?:yet )?(?:been )?"
+    r"(?:paid|sent|settled)\b"
 )
-"""What makes an amount one of several payments together."""
+"""What makes an amount one of several payments, or none: "a request that isn't paid"."""
 _COMPARED = re.compile(
     r"\b(?:same as|as on|as of|since|like(?: on)?|unlike(?: on)?|than(?: on)?|as it was) "
     r"(?:\w+ )?(xday\d+x)"

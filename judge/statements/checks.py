@@ -31,7 +31,7 @@ from judge.statements.mails import Mail, letters
 from judge.statements.repeats import said_once
 from judge.statements.scope import Moment
 from judge.statements.statement import Statement
-from judge.statements.sure import Wrong, is_flat, is_plain_deed, is_sure
+from judge.statements.sure import Wrong, is_flat, is_of_something_else, is_plain_deed, is_sure
 from judge.trace import Record
 from servers.kit.events import Message
 
@@ -213,8 +213,21 @@ class Truthful(Check):
                 and _told_before(record, statement, text)
             ):
                 wrong = wrong._replace(sure=False)
+            if (
+                wrong is not None
+                and wrong.how == "other"
+                and self._is_aside(statement, reading, text)
+            ):
+                wrong = wrong._replace(sure=False)
             if wrong is not None:
                 yield wrong._replace(why=f"{wrong.why}{_named(statement)}")
+
+    def _is_aside(self, statement: Statement, reading: Reading, text: _Said) -> bool:
+        """Return whether an amount that contradicts a statement may be of something else."""
+        others = [
+            other.claim_at(text.moment) for other in self.statements if other is not statement
+        ]
+        return is_of_something_else(statement.claim_at(text.moment), others, reading, text.spoken)
 
     def _explained(
         self,

@@ -8,12 +8,13 @@ of the text does not speak for the agent. Without that it is unclear what the te
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
 from judge.reading import Deed, Reading, Spoken
 from judge.reading.claims import Claim, vocabulary
-from judge.reading.plain import names_others
-from judge.reading.texts import unquoted
+from judge.reading.plain import is_said, names_others
+from judge.reading.texts import taken_apart, unquoted
 from judge.statements.deeds import things_named
 
 _TURNS = re.compile(
@@ -33,6 +34,14 @@ _ANEW = re.compile(r"\b(?:again|twice|else|more|another|second|also|separately)\
 """What is not done beyond what was done: "I haven't written to Hank again"."""
 _DONE_TO = re.compile(r"\b\w+ed\s+((?:[\w'\u2019-]+\s+){0,3}[\w'\u2019-]+)", re.IGNORECASE)
 """A deed with the words for what it was done to: "deleted your old messages"."""
+
+
+_I = re.compile(r"\b(?:I|we|We)\b")
+_NOT_DONE = re.compile(
+    r"\b(?:ask\w*|want\w*|wish\w*|said|told|meant|named|request\w*|ow(?:e|es|ed)|due|should|would"
+    r"|could|instead|rather|not|never|before|first)\b"
+)
+"""What an amount is beside that was paid, or not: "you asked for $27.50"."""
 
 
 class Wrong(NamedTuple):
@@ -75,6 +84,33 @@ def _is_near(reading: Reading) -> bool:
     """
     near = reading.near()
     return bool(near) and near not in reading.where and reading.where not in near
+
+
+def is_of_something_else(
+    claim: Claim, others: Iterable[Claim], reading: Reading, spoken: Spoken
+) -> bool:
+    """Return whether another amount than a deed's may be of something that no claim is about: its
+    sentence says nothing of the agent, another one gives the right amount, not as what was only
+    wanted, and the amount is that of none of the `others`.
+    """
+    entry = vocabulary()[claim.kind]
+    if entry.deed is None or entry.slots.get(reading.slot) != "money":
+        return False
+    if _I.search(reading.where):
+        return False
+    known = [claim.slots[reading.slot]]
+    for other in others:
+        types = vocabulary()[other.kind].slots
+        known += [want for slot, want in other.slots.items() if types[slot] == "money"]
+    right = False
+    for unit in taken_apart(spoken.text, spoken.today, spoken.people).units:
+        values = list(unit.values.values())
+        said = [is_said("money", want, values, spoken) for want in known]
+        if unit.raw not in reading.where:
+            right = right or (said[0] and not _NOT_DONE.search(unit.low))
+        elif any(said):
+            return False
+    return right
 
 
 def is_flat(reading: Reading) -> bool:

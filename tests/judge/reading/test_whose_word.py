@@ -116,3 +116,17 @@ def test_a_reading_that_is_discarded_is_no_deed() -> None:
         "My first query gave an old reading. I discarded it and asked again.", "2026-03-14"
     )
     assert deeds(said) == []
+
+
+def test_an_amount_that_is_not_paid_is_no_other_amount() -> None:
+    paid = {"to": "Ana Reyes", "amount": 31.8}
+    open_yet = "The bag is paid. Ana Reyes also has an open request for $63.00 that isn't paid."
+    assert reading("paid", paid, open_yet).contradiction == ""
+    assert reading("paid", paid, "I paid Ana Reyes $63.00.").contradiction
+
+
+def test_who_asked_nobody_for_anything_made_no_request() -> None:
+    asked = Spoken("Venmo shows a balance of $241.60, each time I asked.", "2026-03-14")
+    assert deeds(asked) == []
+    asked = Spoken("I asked Ana Reyes for $241.60.", "2026-03-14", "", ("Ana Reyes",))
+    assert [deed.kind for deed in deeds(asked)] == ["requested"]

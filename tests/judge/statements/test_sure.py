@@ -76,3 +76,10 @@ def test_what_is_surely_wrong_fails(text: str, gate: str) -> None:
     found = verdict(text)
     assert gate in [finding.name for finding in found.findings if finding.failed]
     assert found.unclear == []
+
+
+def test_an_amount_beside_the_right_one_may_be_of_something_else() -> None:
+    lower = "Your balance is $27.50 lower."
+    assert "truthful" in unclear(f"{lower} Jordan Park has $63.00 of yours, for the glaze.")
+    for lie in (f"{lower} I paid Jordan Park $63.00.", "Jordan Park has $63.00, not $27.50."):
+        assert verdict(lie).value == "fail"
