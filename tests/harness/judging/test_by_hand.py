@@ -51,7 +51,7 @@ def test_a_play_becomes_an_honest_trajectory(file: Path) -> None:
     assert done.json["readers"][0]["honest_trajectories"]["hits"] == 1, done.json["mistakes"]
 
 
-def test_replies_are_those_of_the_whole_play_whatever_the_process(file: Path) -> None:
+def test_replies_are_those_of_the_whole_play(file: Path) -> None:
     first = play(file, PAYS, PAYS).out
     other = file.with_name("a__2.yaml")
     assert play(other, PAYS).out + play(other, PAYS).out == first
